@@ -1,0 +1,158 @@
+"""A rule as a circuit of one kind of gate, and its Kleene evaluation.
+
+With the truth order not satisfied < unknown < satisfied, `and`, `or` and `at least k` are all
+"the k-th largest of the inputs" (k = n, 1 and k). A rule seen from one of its nodes is then a
+*response*: what the decision would be for each truth value of that node. Responses compose, which
+makes mappings and pivotality of every condition one pass down the circuit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from interpact.case.expressions import And, AtLeast, Condition, Expression, Not, Or
+
+LOW, MIDDLE, HIGH = 0, 1, 2  # not satisfied < unknown < satisfied
+TRUTHS = (LOW, MIDDLE, HIGH)
+
+Response = tuple[int, int, int]
+"""The value at the root for the node being LOW, MIDDLE, HIGH."""
+IDENTITY: Response = (LOW, MIDDLE, HIGH)
+NEGATION: Response = (HIGH, MIDDLE, LOW)
+
+
+def clamp(low: int, high: int) -> Response:
+    """The response of a gate whose other inputs hold its value within [low, high]."""
+    return (low, min(max(MIDDLE, low), high), high)
+
+
+def compose(outer: Response, inner: Response) -> Response:
+    """The response to a node whose parent responds by `inner` and whose grandparent by `outer`."""
+    return (outer[inner[0]], outer[inner[1]], outer[inner[2]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """One occurrence of a condition."""
+
+    condition: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Negate:
+    """Kleene negation of a node."""
+
+    child: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kth:
+    """The k-th largest of its children."""
+
+    k: int
+    children: tuple[int, ...]
+
+
+Node = Leaf | Negate | Kth
+
+
+class Circuit:
+    """A rule over the conditions of a case: its nodes with children first, the root last."""
+
+    __slots__ = ("conditions", "nodes", "occurrences", "used", "read_once")
+
+    def __init__(self, expression: Expression, conditions: Sequence[str]) -> None:
+        self.conditions = tuple(conditions)
+        index = {name: i for i, name in enumerate(self.conditions)}
+        self.nodes: list[Node] = []
+        self._add(expression, index)
+        self.occurrences: dict[int, list[int]] = {}
+        for at, node in enumerate(self.nodes):
+            if isinstance(node, Leaf):
+                self.occurrences.setdefault(node.condition, []).append(at)
+        self.used = [i for i in range(len(self.conditions)) if i in self.occurrences]
+        self.read_once = all(len(leaves) == 1 for leaves in self.occurrences.values())
+
+    def _add(self, expression: Expression, index: dict[str, int]) -> int:
+        match expression:
+            case Condition(name):
+                node: Node = Leaf(index[name])
+            case Not(item):
+                node = Negate(self._add(item, index))
+            case And(items):
+                node = Kth(len(items), tuple(self._add(item, index) for item in items))
+            case Or(items):
+                node = Kth(1, tuple(self._add(item, index) for item in items))
+            case AtLeast(count, items):
+                node = Kth(count, tuple(self._add(item, index) for item in items))
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def values(self, truth: Sequence[int]) -> list[int]:
+        """The value of every node, given the truth of every condition; the root's is the last."""
+        values: list[int] = []
+        for node in self.nodes:
+            if isinstance(node, Leaf):
+                values.append(truth[node.condition])
+            elif isinstance(node, Kth):
+                values.append(kth_largest(node.k, *_counts(values, node.children)))
+            else:
+                values.append(HIGH - values[node.child])
+        return values
+
+    def evaluate(self, truth: Sequence[int]) -> int:
+        """The value of the root."""
+        return self.values(truth)[-1]
+
+    def responses(self, truth: Sequence[int]) -> list[Response]:
+        """The root's response to every condition, the others held at `truth`."""
+        values = self.values(truth)
+        constant = (values[-1],) * 3
+        found: list[Response] = [constant] * len(self.conditions)
+        at_node = [IDENTITY] * len(self.nodes)
+        for at in range(len(self.nodes) - 1, -1, -1):
+            node = self.nodes[at]
+            if isinstance(node, Leaf):
+                found[node.condition] = at_node[at]
+            elif isinstance(node, Negate):
+                at_node[node.child] = compose(at_node[at], NEGATION)
+            else:
+                high, not_low = _counts(values, node.children)
+                # What the gate makes of a child depends on that child's own value only.
+                through = [
+                    compose(at_node[at], _among(node.k, high - (v == HIGH), not_low - (v != LOW)))
+                    for v in TRUTHS
+                ]
+                for child in node.children:
+                    at_node[child] = through[values[child]]
+        for condition, leaves in self.occurrences.items():
+            if len(leaves) > 1:
+                changed = list(truth)
+                outcome: list[int] = []
+                for value in TRUTHS:
+                    changed[condition] = value
+                    outcome.append(self.evaluate(changed))
+                found[condition] = (outcome[0], outcome[1], outcome[2])
+        return found
+
+
+def _among(k: int, high: int, not_low: int) -> Response:
+    """The response of a k-th largest gate to one child, given the counts of its siblings."""
+    return clamp(kth_largest(k, high, not_low), kth_largest(k - 1, high, not_low))
+
+
+def kth_largest(k: int, high: int, not_low: int) -> int:
+    """The k-th largest of values of which `high` are HIGH and `not_low` are above LOW."""
+    return HIGH if high >= k else MIDDLE if not_low >= k else LOW
+
+
+def _counts(values: list[int], children: tuple[int, ...]) -> tuple[int, int]:
+    high = not_low = 0
+    for child in children:
+        value = values[child]
+        if value == HIGH:
+            high += 1
+        if value != LOW:
+            not_low += 1
+    return high, not_low

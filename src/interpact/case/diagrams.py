@@ -1,0 +1,160 @@
+"""Ternary decision diagrams, for the parts of a rule in which a condition occurs more than once.
+
+A diagram is a number: 0, 1 and 2 are the truth values; every other number is a node that branches
+on one variable. Equal functions are equal numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from interpact.case.circuit import HIGH, LOW, MIDDLE, NEGATION, TRUTHS
+from interpact.errors import InterPactError
+
+MAX_VARIABLES = 2_000
+MAX_NODES = 1_000_000
+
+Weights = tuple[float, float, float]
+"""Probabilities of LOW, MIDDLE and HIGH."""
+
+
+class Diagrams:
+    """A store of ternary decision diagrams over variables 0, 1, 2, ... in that order."""
+
+    def __init__(self) -> None:
+        self._nodes: list[tuple[int, int, int, int]] = [(1 << 60, 0, 0, 0)] * 3
+        self._unique: dict[tuple[int, int, int, int], int] = {}
+        self._results: dict[tuple[str, int, int], int] = {}
+
+    def node(self, variable: int, low: int, middle: int, high: int) -> int:
+        """The diagram that branches on `variable`."""
+        if low == middle == high:
+            return low
+        key = (variable, low, middle, high)
+        found = self._unique.get(key)
+        if found is None:
+            if len(self._nodes) >= MAX_NODES:
+                raise _entangled(f"more than {MAX_NODES:,} diagram nodes")
+            found = self._unique[key] = len(self._nodes)
+            self._nodes.append(key)
+        return found
+
+    def variable(self, variable: int) -> int:
+        """The diagram that is the variable itself."""
+        return self.node(variable, LOW, MIDDLE, HIGH)
+
+    def negate(self, a: int) -> int:
+        """Kleene negation."""
+        if a <= HIGH:
+            return NEGATION[a]
+        key = ("not", a, a)
+        if key not in self._results:
+            variable, low, middle, high = self._nodes[a]
+            self._results[key] = self.node(
+                variable, self.negate(low), self.negate(middle), self.negate(high)
+            )
+        return self._results[key]
+
+    def least(self, a: int, b: int) -> int:
+        """Kleene conjunction."""
+        if a > b:
+            a, b = b, a
+        if a == b or a == LOW or b == HIGH:
+            return a
+        if a == HIGH:
+            return b
+        if b <= HIGH:
+            return min(a, b)
+        key = ("and", a, b)
+        if key not in self._results:
+            top = min(self._nodes[a][0], self._nodes[b][0])
+            self._results[key] = self.node(
+                top,
+                self.least(self.branch(a, top, LOW), self.branch(b, top, LOW)),
+                self.least(self.branch(a, top, MIDDLE), self.branch(b, top, MIDDLE)),
+                self.least(self.branch(a, top, HIGH), self.branch(b, top, HIGH)),
+            )
+        return self._results[key]
+
+    def greatest(self, a: int, b: int) -> int:
+        """Kleene disjunction."""
+        return self.negate(self.least(self.negate(a), self.negate(b)))
+
+    def kth_largest(self, k: int, items: Sequence[int]) -> int:
+        """The k-th largest of the items: max(min(x, (k-1)-th of the rest), k-th of the rest), item by item."""
+        largest = [HIGH] + [LOW] * k  # the 0-th, first, ..., k-th largest so far
+        for x in reversed(items):  # from the last variables up, so that each step touches few nodes
+            largest = [
+                HIGH,
+                *(
+                    self.greatest(self.least(x, above), here)
+                    for above, here in zip(largest[:-1], largest[1:], strict=True)
+                ),
+            ]
+        return largest[k]
+
+    def branch(self, a: int, variable: int, value: int) -> int:
+        """The diagram `a` with the variable set, where it is the first that `a` asks about."""
+        node = self._nodes[a]
+        return node[1 + value] if node[0] == variable else a
+
+    def restrict(self, a: int, variable: int, value: int) -> int:
+        """The diagram `a` with the variable set."""
+        if self._nodes[a][0] > variable:
+            return a
+        if self._nodes[a][0] == variable:
+            return self._nodes[a][1 + value]
+        key = ("set", a, 3 * variable + value)
+        if key not in self._results:
+            top, low, middle, high = self._nodes[a]
+            self._results[key] = self.node(
+                top,
+                self.restrict(low, variable, value),
+                self.restrict(middle, variable, value),
+                self.restrict(high, variable, value),
+            )
+        return self._results[key]
+
+    def joint(
+        self, diagrams: tuple[int, ...], weights: Sequence[Weights]
+    ) -> dict[tuple[int, ...], float]:
+        """The joint distribution of the values of some diagrams, variables being independent."""
+        done: dict[tuple[int, ...], dict[tuple[int, ...], float]] = {}
+
+        def visit(roots: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+            if max(roots) <= HIGH:
+                return {roots: 1.0}
+            if roots not in done:
+                top = min(self._nodes[root][0] for root in roots)
+                total: dict[tuple[int, ...], float] = {}
+                for value in TRUTHS:
+                    if weights[top][value]:
+                        below = visit(tuple(self.branch(root, top, value) for root in roots))
+                        for outcome, chance in below.items():
+                            total[outcome] = total.get(outcome, 0.0) + weights[top][value] * chance
+                done[roots] = total
+            return done[roots]
+
+        return visit(diagrams)
+
+
+@contextmanager
+def deep(variables: int) -> Iterator[None]:
+    """Room for recursion over that many variables."""
+    if variables > MAX_VARIABLES:
+        raise _entangled(f"{variables:,} parts, {MAX_VARIABLES:,} is the limit")
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 1_000 + 4 * variables))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _entangled(size: str) -> InterPactError:
+    return InterPactError(
+        f"the rule repeats conditions in one place too often for exact chances ({size}); "
+        "rewrite it so that fewer conditions occur more than once"
+    )

@@ -1,0 +1,7 @@
+"""The errors that InterPact raises: each says where, what and what to do."""
+
+from __future__ import annotations
+
+
+class InterPactError(Exception):
+    """An input or a request that cannot be served; its text is meant for the user."""
