@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from interpact.case.rules import Rule
     from interpact.case.states import Decision, State
     from interpact.errors import InterPactError
-    from interpact.judge.judgment import Judgment
-    from interpact.judge.judging import judge
+    from interpact.judging.judge import judge
+    from interpact.judging.judgment import Judgment
 
 __version__ = "0.1.0"
 
@@ -26,14 +26,14 @@ _HOMES = {
     "Decision": "case.states",
     "Evidence": "case.case",
     "InterPactError": "errors",
-    "Judgment": "judge.judgment",
+    "Judgment": "judging.judgment",
     "LabelledCase": "case.case",
     "Labels": "case.case",
     "Root": "case.case",
     "Rule": "case.rules",
     "State": "case.states",
     "case_from": "case.files",
-    "judge": "judge.judging",
+    "judge": "judging.judge",
     "read_cases": "case.files",
     "write_cases": "case.files",
 }

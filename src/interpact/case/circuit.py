@@ -60,7 +60,7 @@ Node = Leaf | Negate | Kth
 class Circuit:
     """A rule over the conditions of a case: its nodes with children first, the root last."""
 
-    __slots__ = ("conditions", "nodes", "occurrences", "used", "read_once")
+    __slots__ = ("conditions", "nodes", "occurrences", "read_once", "used")
 
     def __init__(self, expression: Expression, conditions: Sequence[str]) -> None:
         self.conditions = tuple(conditions)
@@ -108,7 +108,7 @@ class Circuit:
     def responses(self, truth: Sequence[int]) -> list[Response]:
         """The root's response to every condition, the others held at `truth`."""
         values = self.values(truth)
-        constant = (values[-1],) * 3
+        constant = (values[-1], values[-1], values[-1])
         found: list[Response] = [constant] * len(self.conditions)
         at_node = [IDENTITY] * len(self.nodes)
         for at in range(len(self.nodes) - 1, -1, -1):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 
 from interpact.case.circuit import HIGH, LOW, MIDDLE, Response, clamp
 from interpact.case.diagrams import Weights
@@ -23,7 +23,7 @@ def gate_weights(k: int, inputs: Sequence[Weights]) -> Weights:
 
 
 def gate_responses(
-    k: int, inputs: Sequence[Weights], wanted: Collection[int]
+    k: int, inputs: Sequence[Weights], wanted: Set[int]
 ) -> dict[int, dict[Response, float]]:
     """For each wanted input, how likely the others let it through within which bounds."""
     dual = len(inputs) + 1 - k

@@ -7,8 +7,9 @@ on one variable. Equal functions are equal numbers.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 
 from interpact.case.circuit import HIGH, LOW, MIDDLE, NEGATION, TRUTHS
 from interpact.errors import InterPactError
@@ -61,7 +62,7 @@ class Diagrams:
         """Kleene conjunction."""
         if a > b:
             a, b = b, a
-        if a == b or a == LOW or b == HIGH:
+        if a in (b, LOW) or b == HIGH:
             return a
         if a == HIGH:
             return b
@@ -83,16 +84,17 @@ class Diagrams:
         return self.negate(self.least(self.negate(a), self.negate(b)))
 
     def kth_largest(self, k: int, items: Sequence[int]) -> int:
-        """The k-th largest of the items: max(min(x, (k-1)-th of the rest), k-th of the rest), item by item."""
+        """The k-th largest of the items.
+
+        Items are added one by one: max(min(x, the (k-1)-th so far), the k-th so far).
+        """
+        backwards = items[::-1]  # from the last variables up, so that each step touches few nodes
+        if k == len(items):
+            return reduce(self.least, backwards)
         largest = [HIGH] + [LOW] * k  # the 0-th, first, ..., k-th largest so far
-        for x in reversed(items):  # from the last variables up, so that each step touches few nodes
-            largest = [
-                HIGH,
-                *(
-                    self.greatest(self.least(x, above), here)
-                    for above, here in zip(largest[:-1], largest[1:], strict=True)
-                ),
-            ]
+        for x in backwards:
+            for i in range(k, 0, -1):
+                largest[i] = self.greatest(self.least(x, largest[i - 1]), largest[i])
         return largest[k]
 
     def branch(self, a: int, variable: int, value: int) -> int:
@@ -141,7 +143,7 @@ class Diagrams:
 
 
 @contextmanager
-def deep(variables: int) -> Iterator[None]:
+def deep(variables: int) -> Generator[None]:
     """Room for recursion over that many variables."""
     if variables > MAX_VARIABLES:
         raise _entangled(f"{variables:,} parts, {MAX_VARIABLES:,} is the limit")

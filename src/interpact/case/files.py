@@ -6,8 +6,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -19,6 +19,7 @@ from interpact.case.formats import (
     Document,
     FormatError,
     decode,
+    dump_yaml,
     json_document,
     parse_json,
     parse_yaml,
@@ -160,18 +161,13 @@ def _cases_of(name: str, data: object, document: Callable[[], Document]) -> Iter
 
 
 def _parquet(path: Path) -> Iterator[Entry]:
-    from pyarrow import ArrowException
-
     from interpact.case.parquet import rows
 
     try:
         for number, row in enumerate(rows(path), 1):
             yield _entry(str(path), number, row, lambda n=number, r=row: Document(r, {(): n}))
-    except (ArrowException, ValueError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        reason = str(error).split("\n")[0][:200]
-        yield _bad(str(path), None, f"not a Parquet file that can be read: {reason}")
+    except FormatError as error:
+        yield _bad(str(path), None, error.what)
 
 
 def _sniffed(name: str, file: BinaryIO) -> Iterator[Entry]:
@@ -181,8 +177,10 @@ def _sniffed(name: str, file: BinaryIO) -> Iterator[Entry]:
         if first.strip():
             break
     try:
-        parse_json(decode(first))
+        lone = isinstance(parse_json(decode(first)), dict)
     except FormatError:
+        lone = False
+    if not lone:
         rest = first + file.read()
         start = rest.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
         yield from _whole(name, rest, "json" if start in (b"{", b"[") else "yaml")
@@ -257,11 +255,9 @@ def _lenient(raw: Mapping[str, Any]) -> list[tuple[Location, str]]:
             units.append((position, (name if isinstance(name, str) else f"\x00{position}", names)))
     aggregation = raw.get("aggregation")
     labels = None
-    try:
+    with suppress(ValidationError):
         labels = Labels.model_validate(raw.get("labels"))
-    except ValidationError:
-        pass
-    if isinstance(evidence, list) is False:
+    if not isinstance(evidence, list):
         labels = None  # every settled state would look unsupported
     return list(
         contradictions(
@@ -274,7 +270,7 @@ def _lenient(raw: Mapping[str, Any]) -> list[tuple[Location, str]]:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path) -> Generator[Path]:
     """A temporary file that takes the place of `path` only when all went well."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -317,13 +313,4 @@ def write_cases(path: str | Path, cases: Iterable[Case]) -> None:
                 json.dump(data[0] if len(data) == 1 else data, file, ensure_ascii=False, indent=2)
                 file.write("\n")
             else:
-                import yaml
-
-                yaml.safe_dump_all(
-                    map(case_data, cases),
-                    file,
-                    sort_keys=False,
-                    allow_unicode=True,
-                    width=100,
-                    explicit_start=True,
-                )
+                dump_yaml(map(case_data, cases), file)

@@ -16,7 +16,7 @@ from math import inf
 
 from interpact.case.circuit import HIGH, LOW, MIDDLE, Circuit, Kth, Leaf, Negate
 
-MAX_STEPS = 200_000
+MAX_STEPS = 50_000
 
 Goal = tuple[int, int]
 """The bounds (low, high) that a node's value must keep."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 import yaml
 
@@ -246,3 +246,32 @@ class _Builder:
     def placed(self) -> None:
         if self.key:
             self.key[-1] = None
+
+
+def dump_yaml(data: Iterable[Any], file: TextIO) -> None:
+    """Write documents that `parse_yaml` reads back as they are."""
+    yaml.dump_all(
+        data,
+        file,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=100,
+        explicit_start=True,
+    )
+
+
+_FastDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_FastDumper):
+    pass
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    # Inside plain and single-quoted text YAML folds these line breaks into spaces.
+    style = '"' if re.search("[\r\x85\u2028\u2029\ufeff]", text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)

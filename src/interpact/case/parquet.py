@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from interpact.case.formats import FormatError
+
 _TEXT = pa.string()
 _NAMED = [pa.field("id", _TEXT), pa.field("text", _TEXT)]
 SCHEMA = pa.schema(
@@ -41,10 +43,14 @@ _ROWS = 2_000
 
 def rows(path: Path) -> Iterator[Any]:
     """The raw cases of a Parquet file."""
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(_ROWS):
-            for row in batch.to_pylist():
-                yield _case_fields(row)
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(_ROWS):
+                for row in batch.to_pylist():
+                    yield _case_fields(row)
+    except (pa.ArrowException, ValueError) as error:
+        reason = str(error).split("\n")[0][:200]
+        raise FormatError(None, f"not a Parquet file that can be read: {reason}") from None
 
 
 def write_rows(path: Path, cases: Iterable[dict[str, Any]]) -> None:

@@ -145,7 +145,10 @@ class Plan:
         at_node: list[Responses] = [{} for _ in self.nodes]
         at_node[-1] = {IDENTITY: 1.0}
         found = {
-            target: {(value,) * 3: chance for value, chance in zip(TRUTHS, values[-1], strict=True)}
+            target: {
+                (value, value, value): chance
+                for value, chance in zip(TRUTHS, values[-1], strict=True)
+            }
             for target in targets
         }
         for at in range(len(self.nodes) - 1, -1, -1):
@@ -160,7 +163,7 @@ class Plan:
                 positions = [i for i, child in enumerate(node.children) if wanted[child]]
                 inputs = [values[child] for child in node.children]
                 if isinstance(node, Kth):
-                    inner = gate_responses(node.k, inputs, positions)
+                    inner = gate_responses(node.k, inputs, set(positions))
                 else:
                     inner = {i: _diagram_responses(node, inputs, i) for i in positions}
                 for i in positions:

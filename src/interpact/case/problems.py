@@ -58,7 +58,7 @@ def describe(location: Location, raw: object) -> str:
         else:
             words.append(step if len(step) <= 80 else step[:77] + "...")
         here = _inside(here, step)
-        name = here.get("id") if isinstance(here, Mapping) else None  # type: ignore[reportUnknownMemberType]
+        name = _inside(here, "id")
         if isinstance(step, int) and isinstance(name, str):
             words[-1] += f' ("{name[:60]}")'
     return ".".join(words)

@@ -17,13 +17,15 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import merge
 from itertools import islice
 
 from interpact.case.circuit import HIGH, LOW, MIDDLE, Circuit, Leaf, Response
 from interpact.case.diagrams import Weights
-from interpact.case.expressions import And, Condition, Expression, Or, parse_expression
-from interpact.case.flips import Search, away_from, within
+from interpact.case.expressions import And, Condition, Expression, Not, Or, parse_expression
+from interpact.case.flips import Goal, Search, away_from, within
 from interpact.case.probability import decision_weights, response_chances
+from interpact.case.reasons import fixing
 from interpact.case.states import Decision, State, did_you_mean
 from interpact.errors import InterPactError
 
@@ -64,7 +66,7 @@ class Rule:
     `all` and `any` hold for every condition that is given; an expression names its conditions.
     """
 
-    __slots__ = ("text", "expression")
+    __slots__ = ("expression", "text")
 
     def __init__(self, expression: Expression | None, text: str) -> None:
         self.expression = expression
@@ -113,7 +115,9 @@ class Rule:
 
     def named(self, conditions: Sequence[str]) -> list[str]:
         """The conditions that the rule uses, in order of first use; unknown ids are an error."""
-        return [self._circuit(conditions).conditions[i] for i in self._used(conditions)]
+        nodes = self._circuit(conditions).nodes
+        used = dict.fromkeys(node.condition for node in nodes if isinstance(node, Leaf))
+        return [conditions[i] for i in used]
 
     def decide(self, states: States) -> Decision:
         """The decision that follows from the states (eq:reference-decision)."""
@@ -196,10 +200,12 @@ class Rule:
         changeable = [among is None or condition in among for condition in circuit.conditions]
         truth = _truths(states)
         goals = away_from(circuit.evaluate(truth))
-        return _changes(circuit, truth, changeable, goals, limit)
+        return _changes(circuit, truth, changeable, [goals], limit)
 
     def settles(self, states: States, limit: int = 20) -> Changes:
         """For an insufficient decision, the fewest answers to unknown conditions that settle it.
+
+        The sets are minimal for the decision they lead to.
 
         >>> states = {"c1": "satisfied", "c2": "unknown", "c3": "unknown"}
         >>> [(list(s.states), s.decision.value) for s in Rule.parse("all").settles(states)]
@@ -210,14 +216,27 @@ class Rule:
         if circuit.evaluate(truth) != MIDDLE:
             return Changes((), True)
         changeable = [value == MIDDLE for value in truth]
-        return _changes(circuit, truth, changeable, [within(HIGH), within(LOW)], limit)
+        goals = [[within(LOW)], [within(HIGH)]]
+        return _changes(circuit, truth, changeable, goals, limit)
+
+    def reason(self, states: States, without: str | None = None) -> list[str] | None:
+        """Few conditions (other than `without`) whose states alone fix the decision.
+
+        >>> states = {"c1": "satisfied", "c2": "not_satisfied", "c3": "unknown"}
+        >>> Rule.parse("all").reason(states)
+        ['c2']
+
+        None where there are none, as for every condition that is pivotal.
+        """
+        circuit = self._circuit(states)
+        if without is not None:
+            _known(without, states)
+        target = None if without is None else circuit.conditions.index(without)
+        held = fixing(circuit, _truths(states), target)
+        return None if held is None else [circuit.conditions[i] for i in held]
 
     def _circuit(self, states: Mapping[str, object] | Sequence[str]) -> Circuit:
         return _circuit(self, tuple(states))
-
-    def _used(self, conditions: Sequence[str]) -> list[int]:
-        nodes = self._circuit(conditions).nodes
-        return list(dict.fromkeys(node.condition for node in nodes if isinstance(node, Leaf)))
 
     def _mapping_chances(
         self, chances: Chances, targets: Collection[str]
@@ -256,7 +275,7 @@ def _ids(expression: Expression) -> set[str]:
         if isinstance(part, Condition):
             found.add(part.id)
         else:
-            pending.extend(getattr(part, "items", None) or (part.item,))  # type: ignore[union-attr]
+            pending.extend((part.item,) if isinstance(part, Not) else part.items)
     return found
 
 
@@ -305,12 +324,15 @@ def _changes(
     circuit: Circuit,
     truth: list[int],
     changeable: list[bool],
-    goals: list[tuple[int, int]],
+    alternatives: list[list[Goal]],
     limit: int,
 ) -> Changes:
-    search = Search(circuit, truth, changeable)
+    """The first `limit` minimal changes for each alternative, merged by size."""
+    searches = [Search(circuit, truth, changeable) for _ in alternatives]
+    sets = merge(
+        *(search.sets(goals) for search, goals in zip(searches, alternatives, strict=True)), key=len
+    )
     found: list[Change] = []
-    sets = search.sets(goals)
     for changes in islice(sets, limit):
         changed = list(truth)
         for condition, value in changes.items():
@@ -321,7 +343,8 @@ def _changes(
                 _DECISION[circuit.evaluate(changed)],
             )
         )
-    return Changes(tuple(found), search.complete and next(sets, None) is None and search.complete)
+    none_left = next(sets, None) is None
+    return Changes(tuple(found), none_left and all(search.complete for search in searches))
 
 
 def shorten(text: str, length: int = 60) -> str:

@@ -1,0 +1,35 @@
+"""The command line: one thin command per job, heavy imports only inside the commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from interpact.cli import cases
+from interpact.errors import InterPactError
+
+app = typer.Typer(
+    name="interpact",
+    help="Which piece of evidence does a rule-governed decision hang on?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+cases.add_to(app)
+
+
+def main() -> None:
+    """Run the command line; errors are told in plain words and end with exit code 2."""
+    try:
+        app()
+    except InterPactError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of our output has gone; Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except KeyboardInterrupt:
+        sys.exit(130)

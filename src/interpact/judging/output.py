@@ -1,0 +1,70 @@
+"""Judgments as JSON, JSON lines and CSV, written as they come."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TextIO
+
+from interpact.judging.view import View
+
+Rows = Callable[[View], Iterator[dict[str, Any]]]
+# Rows of both kinds are flat but for their lists, which CSV joins by a space.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def judgment_rows(view: View) -> Iterator[dict[str, Any]]:
+    """One row for each evidence unit and condition."""
+    for judgment in view.judgments:
+        yield judgment.data()
+
+
+def set_rows(view: View) -> Iterator[dict[str, Any]]:
+    """One row for each minimal flip set, and for each set of answers that settles the decision."""
+    for kind, changes in (("flips", view.flips), ("settles", view.settles)):
+        for change in changes:
+            yield {
+                "case": view.case.id,
+                "kind": kind,
+                "from": view.decision,
+                "to": change.decision,
+                "conditions": list(change.states),
+                "states": list(change.states.values()),
+            }
+
+
+def write_json(views: Iterable[View], rows: Rows, out: TextIO) -> None:
+    """A JSON array, row by row."""
+    before = "[\n"
+    for view in views:
+        for row in rows(view):
+            out.write(before + _encode(row))
+            before = ",\n"
+    out.write("[]\n" if before == "[\n" else "\n]\n")
+
+
+def write_json_lines(views: Iterable[View], rows: Rows, out: TextIO) -> None:
+    """A JSON object a line."""
+    for view in views:
+        out.write("".join([_encode(row) + "\n" for row in rows(view)]))
+
+
+def write_csv(views: Iterable[View], rows: Rows, out: TextIO) -> None:
+    """Comma-separated rows under a header; cells that a spreadsheet would run are quoted with '."""
+    writer = csv.writer(out, lineterminator="\n")
+    first = True
+    for view in views:
+        for row in rows(view):
+            if first:
+                writer.writerow(row)
+                first = False
+            writer.writerow([_cell(value) for value in row.values()])
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, list):
+        value = " ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return "'" + value
+    return value
