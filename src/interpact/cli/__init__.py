@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from interpact.cli import cases
+from interpact.cli import cases, corpora
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 cases.add_to(app)
+corpora.add_to(app)
 
 
 def main() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from interpact.cli.show import count, progress_bar, say
 from interpact.errors import InterPactError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def judge(
             }[format]
             write(views, rows, out)
     if bad[0]:
-        _say(f"{bad[0]:,} bad {'case was' if bad[0] == 1 else 'cases were'} left out")
+        say(f"{bad[0]:,} bad {'case was' if bad[0] == 1 else 'cases were'} left out")
         raise typer.Exit(2)
 
 
@@ -123,7 +124,7 @@ def check(paths: Paths) -> None:
     def tell(problem: Problem) -> None:
         nonlocal wrong, notes
         wrong, notes = wrong + (not problem.note), notes + problem.note
-        _say(str(problem))
+        say(str(problem))
 
     with _progress(paths) as watch:
         for path in paths:
@@ -143,7 +144,7 @@ def check(paths: Paths) -> None:
                     tell(problem)
             if not found:
                 tell(Problem(str(path), None, "", "no case in this file"))
-    _say(f"{_count(cases, 'sound case')}, {_count(wrong, 'problem')}, {_count(notes, 'note')}")
+    say(f"{count(cases, 'sound case')}, {count(wrong, 'problem')}, {count(notes, 'note')}")
     if wrong:
         raise typer.Exit(2)
 
@@ -214,7 +215,7 @@ def _views(
                 if not keep_going:
                     raise InterPactError(str(told)) from None
                 bad[0] += 1
-                _say(str(told))
+                say(str(told))
         if empty:
             raise InterPactError(f"{path}: no case in this file")
 
@@ -266,46 +267,12 @@ def _open(output: Path | None) -> Generator[TextIO]:
         yield file
 
 
-@contextmanager
-def _progress(paths: list[Path]) -> Generator[Callable[[int], None] | None]:
-    """A bar on standard error for long inputs, when a person is there to see it."""
+def _progress(paths: list[Path]) -> AbstractContextManager[Callable[[int], None] | None]:
+    """A bar over the bytes of long inputs."""
     try:
         total = sum(
             (path / "cases.jsonl" if path.is_dir() else path).stat().st_size for path in paths
         )
     except OSError:
         total = 0
-    if total < 5_000_000 or not sys.stderr.isatty():
-        with nullcontext():
-            yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total)
-        pending = 0
-
-        def watch(read: int) -> None:
-            nonlocal pending
-            pending += read
-            if pending > 500_000:  # telling every line would cost more than reading it
-                progress.advance(task, pending)
-                pending = 0
-
-        yield watch
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return progress_bar("bytes", total, least=5_000_000)

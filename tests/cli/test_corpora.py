@@ -1,0 +1,91 @@
+"""The commands that make corpora, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from interpact.corpus.store import Corpus
+from interpact.errors import InterPactError
+from tests.cli.test_cases import interpact, run
+from tests.corpus.test_store import folder
+
+CONTRACT = {
+    "documents": [
+        {
+            "id": 7,
+            "text": "All copies are returned. Clause 3 survives.",
+            "spans": [[0, 24], [25, 43]],
+            "annotation_sets": [
+                {
+                    "annotations": {
+                        "nda-1": {"choice": "Entailment", "spans": [0]},
+                        "nda-2": {"choice": "Contradiction", "spans": [1]},
+                        "nda-3": {"choice": "NotMentioned", "spans": []},
+                    }
+                }
+            ],
+        }
+    ],
+    "labels": {
+        "nda-1": {"hypothesis": "Copies are returned."},
+        "nda-2": {"hypothesis": "Nothing survives."},
+        "nda-3": {"hypothesis": "Staff may see it."},
+    },
+}
+
+
+def test_importing_contracts_writes_a_sound_corpus_and_accounts_for_it(tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_text(json.dumps(CONTRACT))
+    out = tmp_path / "corpus"
+    done = interpact("import", "contractnli", tmp_path / "dev.json", "--out", out, "--subsets", 9)
+    assert done.returncode == 0, done.stderr
+    assert "subset" in done.stdout and "kept" in done.stdout
+    corpus = Corpus.read(out)
+    assert len(corpus.cases) == 4  # the subsets of two or three out of three
+    readme = (out / "README.md").read_text()
+    assert "| annotation | kept | - | 3 |" in readme and "CC BY 4.0" in readme
+    assert run("check", out) == ""
+
+
+def test_policies_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_text(json.dumps(CONTRACT))
+    (tmp_path / "mine.yaml").write_text("- {name: both, hypotheses: [nda-1, Nothing survives.]}\n")
+    arguments = (
+        tmp_path / "dev.json",
+        "--out",
+        tmp_path / "out",
+        "--policies",
+        tmp_path / "mine.yaml",
+    )
+    run("import", "contractnli", *arguments)
+    (case,) = Corpus.read(tmp_path / "out").cases.values()
+    assert list(case.conditions.values()) == ["Copies are returned.", "Nothing survives."]
+
+
+@pytest.mark.parametrize(
+    ("source", "licence"), [("contractnli", "CC BY 4.0"), ("sharc", "CC BY-SA")]
+)
+def test_a_missing_data_set_says_where_it_is_published(tmp_path, source, licence):
+    done = interpact("import", source, tmp_path / "absent", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "there is no such file or folder" in done.stderr
+    assert licence in done.stderr and "https://" in done.stderr
+
+
+def test_an_import_does_not_overwrite_pairs(tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_text(json.dumps(CONTRACT))
+    out = tmp_path / "corpus"
+    out.mkdir()
+    folder(out)
+    with pytest.raises(InterPactError, match="import into a new folder"):
+        run("import", "contractnli", tmp_path / "dev.json", "--out", out)
+    assert len(Corpus.read(out).pairs) == 5
+
+
+def test_export(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    run("export", folder(tmp_path / "in"), "--out", tmp_path / "out")
+    assert (tmp_path / "out" / "pairs" / "train.parquet").exists()
