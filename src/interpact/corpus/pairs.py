@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import count
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -206,12 +207,9 @@ def intervened(case: Case, evidence: str, operation: Operation, text: str | None
         if unit.id != evidence:
             units.append(unit)
         elif operation is Operation.DISTRACTOR_INSERTION:
+            # A name like any other: it must not tell a reader or a model what was done.
             taken = {other.id for other in case.evidence}
-            name = next(
-                n
-                for i in range(len(taken) + 1)
-                if (n := f"{evidence}-inserted{i or ''}") not in taken
-            )
+            name = next(n for i in count(len(taken) + 1) if (n := f"e{i}") not in taken)
             units += [unit, Evidence(id=name, conditions=(), text=text or "")]
         elif operation is not Operation.REMOVAL:
             units.append(unit.model_copy(update={"text": text}))

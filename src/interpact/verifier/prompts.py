@@ -1,0 +1,137 @@
+"""Every prompt of the verifier: pure functions of text, the case first, what differs last.
+
+A prompt is made from a `Root` or from two versions of its case, never from labels. The paired prompt
+adds the original state and decision, which paired training and evaluation supply. Evidence is
+untrusted: it is written as a JSON string, so that no line of it can pass for one of ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from interpact.case.case import Case, Root
+from interpact.case.states import Decision, State
+
+STATE_WORDS = {
+    State.SATISFIED: "Satisfied",
+    State.NOT_SATISFIED: "Not satisfied",
+    State.UNKNOWN: "Unknown",
+}
+DECISION_WORDS = {
+    Decision.YES: "Yes",
+    Decision.NO: "No",
+    Decision.INSUFFICIENT: "Insufficient evidence",
+}
+AGGREGATION_WORDS = {
+    "all": "All conditions must be satisfied (three-valued conjunction).",
+    "any": "At least one condition must be satisfied (three-valued disjunction).",
+}
+DEFINITIONS = (
+    "Satisfied means that the evidence supports the condition, Not satisfied that it supports the "
+    "opposite, Unknown that it does not tell."
+)
+DIRECT_QUESTION = (
+    "Would changing only the target evidence, while keeping all other case facts and decision rules "
+    "fixed, be capable of changing the final decision?\n"
+    "Answer exactly Yes or No."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PairText:
+    """Both versions of a case and its root: what paired prediction reads."""
+
+    root: Root
+    after: Case
+
+
+def direct(root: Root) -> str:
+    """The paper's question whether evidence is critical, from one case (app:direct-prompt)."""
+    case = root.case
+    return (
+        f"Original case: {_quoted(case.query)}\n{_evidence(case)}\n"
+        f"Decision rule: {_quoted(case.rule)}\n"
+        f"All conditions:\n{_conditions(case)}\n"
+        f"Target condition: {_condition(case, root.condition)}\n"
+        f"Target evidence location: evidence [{root.evidence}]\n"
+        f"Aggregation rule: {_aggregation(case)}\n\n"
+        f"{DIRECT_QUESTION}"
+    )
+
+
+def after_state(case: Case, condition: str) -> str:
+    """The question for a condition's state, answered before the decision, from one version of a case."""
+    return (
+        f"{_case(case)}\n"
+        f"{DEFINITIONS}\n"
+        f"Target condition: {_condition(case, condition)}\n"
+        "What is the state of the target condition, and what is the decision?"
+    )
+
+
+def state_answer(state: State) -> str:
+    """How the answer to `after_state` begins."""
+    return f"State: {STATE_WORDS[state]}\nDecision: "
+
+
+def decision_answer(decision: Decision) -> str:
+    """How it ends."""
+    return DECISION_WORDS[decision]
+
+
+def paired(pair: PairText, state: State, decision: Decision) -> str:
+    """Both versions of a case with the original state and decision; conditional questions follow it."""
+    case, root = pair.root.case, pair.root
+    return (
+        f"{_case(case)}\n"
+        f"{DEFINITIONS}\n"
+        f"Target condition: {_condition(case, root.condition)}\n"
+        f"Target evidence: evidence [{root.evidence}]\n"
+        f"State of the target condition: {STATE_WORDS[state]}\n"
+        f"Decision: {DECISION_WORDS[decision]}\n"
+        "Now only the evidence around the target is edited; the rule and all else stay. "
+        f"The evidence reads:\n{_evidence(pair.after)}\n"
+        "For each state that the target condition may have now, what is the decision?"
+    )
+
+
+def conditional_question(state: State) -> str:
+    """The line whose answer is the decision if the target condition is in that state."""
+    return f"If {STATE_WORDS[state]}: "
+
+
+FLAT_QUESTION = "Decision now: "
+"""The line whose answer is the decision outright, for the composition ablation."""
+
+
+def _case(case: Case) -> str:
+    return (
+        f"Question: {_quoted(case.query)}\n"
+        f"Decision rule: {_quoted(case.rule)}\n"
+        f"Conditions:\n{_conditions(case)}\n"
+        f"Aggregation rule: {_aggregation(case)}\n"
+        f"Evidence:\n{_evidence(case)}"
+    )
+
+
+def _conditions(case: Case) -> str:
+    return "\n".join(_condition(case, condition) for condition in case.conditions)
+
+
+def _condition(case: Case, condition: str) -> str:
+    return f"[{condition}] {_quoted(case.conditions[condition])}"
+
+
+def _evidence(case: Case) -> str:
+    units: Sequence[str] = [f"[{unit.id}] {_quoted(unit.text)}" for unit in case.evidence]
+    return "\n".join(units) if units else "(none)"
+
+
+def _aggregation(case: Case) -> str:
+    return AGGREGATION_WORDS.get(case.aggregation.strip().lower(), str(case.rule_of_decision))
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
