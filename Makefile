@@ -4,6 +4,11 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 # Where pip looks for packages; set PIP_INDEX_URL or add options here to use another place.
 PIP_OPTIONS ?=
+# Installed first, so that a CPU build already on the machine is taken. For another build:
+# make test TORCH_OPTIONS="--index-url https://download.pytorch.org/whl/cpu"
+TORCH ?= torch==2.13.0
+TORCH_OPTIONS ?=
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)
 
 .PHONY: demo test check docs bench clean
 
@@ -28,16 +33,20 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/cases.py
+	$(BIN)/python benchmarks/split.py
+	$(BIN)/python benchmarks/synthetic.py
+	$(BIN)/python benchmarks/construct.py
 
 # A stamp a set of packages: a second run installs nothing until pyproject.toml changes.
 $(VENV)/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS) --editable .
+	$(PIP) --editable .
 	touch $@
 
 $(VENV)/.test: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS) --editable ".[test]"
+	$(PIP) $(TORCH_OPTIONS) $(TORCH)
+	$(PIP) --editable ".[test,train]"
 	touch $(VENV)/.base $@
 
 clean:

@@ -10,7 +10,7 @@ import pytest
 from interpact.corpus.store import Corpus
 from interpact.errors import InterPactError
 from tests.cli.test_cases import interpact, run
-from tests.corpus.test_store import folder
+from tests.corpus.test_store import ROOTS, folder
 
 CONTRACT = {
     "documents": [
@@ -89,3 +89,32 @@ def test_export(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     run("export", folder(tmp_path / "in"), "--out", tmp_path / "out")
     assert (tmp_path / "out" / "pairs" / "train.parquet").exists()
+
+
+def test_from_the_sample_to_labels_and_coverage(tmp_path: Path) -> None:
+    out = tmp_path / "sample"
+    run("sample", "--out", out)
+    with pytest.raises(InterPactError, match="is not empty"):
+        run("sample", "--out", out)
+    before = (out / "criticality.jsonl").read_text()
+    assert "| changed_pair | yes | 24 |" in run("label", out)
+    assert (out / "criticality.jsonl").read_text() == before
+    assert "| train | all | 238 |" in run("split", out, "--ratios", "60,20,20")
+    run("split", out, "--check")
+    assert "| all | 31 |" in run("coverage", out, "--figure", tmp_path / "coverage.png")
+    assert (tmp_path / "coverage.png").stat().st_size > 5_000
+    with pytest.raises(InterPactError, match="write three numbers"):
+        run("split", out, "--ratios", "a,b")
+
+
+def test_a_leak_is_told_and_fails(tmp_path: Path) -> None:
+    roots = [dict(root) for root in ROOTS]
+    roots[1]["split"] = "test"
+    done = interpact("split", folder(tmp_path, roots=roots), "--check")
+    assert done.returncode == 2
+    assert "lease-1" in done.stderr and "1 leak" in done.stderr
+
+
+def test_synthetic_corpora_are_sound(tmp_path: Path) -> None:
+    assert "| all | cases | 40 |" in run("synth", "--out", tmp_path / "syn", "--cases", 40)
+    run("check", tmp_path / "syn")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interpact.cli.show import count, progress_bar, say
+from interpact.errors import InterPactError
 
 if TYPE_CHECKING:
     from interpact.corpus.sources.ledger import Imported
@@ -25,6 +26,11 @@ imports = typer.Typer(no_args_is_help=True, help="Turn a public data set into a 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
     app.add_typer(imports, name="import")
+    app.command("sample")(sample)
+    app.command("synth")(synth)
+    app.command("split")(split)
+    app.command("label")(label)
+    app.command("coverage")(coverage)
     app.command("export")(export)
 
 
@@ -76,6 +82,110 @@ def import_sharc(
     imported = import_sharc(files, Ledger(), negative_questions)
     write_import(out, imported, "ShARC cases", f"{PUBLISHED}.")
     _show(imported, out)
+
+
+def sample(out: Out) -> None:
+    """Copy the hand-written sample corpus that comes with InterPact."""
+    import shutil
+
+    from interpact.corpus.store import SAMPLE
+
+    if out.exists() and any(out.iterdir()):
+        raise InterPactError(f"{out}: this folder is not empty; give a new one")
+    shutil.copytree(SAMPLE, out, dirs_exist_ok=True)
+    say(f"wrote {out}")
+
+
+def synth(
+    out: Out,
+    cases: Annotated[int, typer.Option(help="How many cases; each has about seven pairs.")] = 100,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same cases.")] = 0,
+) -> None:
+    """Write a synthetic corpus whose states are known by construction, of any size."""
+    from interpact.corpus.sources.synthetic import write_synthetic
+
+    with progress_bar("cases", cases, least=5_000) as watch:
+        counts = write_synthetic(out, cases, seed, watch)
+    print(counts.markdown(), end="")
+    say(f"wrote {out}")
+
+
+def split(
+    folder: Folder,
+    ratios: Annotated[
+        str, typer.Option(help="Shares of train, dev and test.", metavar="A,B,C")
+    ] = "60,20,20",
+    seed: Annotated[int, typer.Option(help="Seed of the assignment.")] = 0,
+    threshold: Annotated[
+        float, typer.Option(help="Jaccard similarity from which evidence is a near-duplicate.")
+    ] = 0.8,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only look for related roots in different splits.")
+    ] = False,
+) -> None:
+    """Give every root the split of its component: same case, document, rule family or text."""
+    from interpact.corpus.split import leaks
+    from interpact.corpus.split import split as assign
+
+    if check:
+        found = leaks(folder, threshold)
+        for leak in found:
+            say(str(leak))
+        say(count(len(found), "leak"))
+        if found:
+            raise typer.Exit(2)
+        return
+    try:
+        shares = [float(share) for share in ratios.split(",")]
+    except ValueError:
+        raise InterPactError(f"--ratios {ratios}: write three numbers, such as 60,20,20") from None
+    print(assign(folder, shares, seed, threshold).markdown(), end="")
+
+
+def label(
+    folder: Folder,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help='Reviewed roots to merge in: lines {"root", "critical", "reason"}.'),
+    ] = None,
+) -> None:
+    """Label roots critical or not where the data decides; queue the rest for review."""
+    from interpact.corpus.labels import REVIEW, merge, read_answers, write_labelling
+    from interpact.corpus.labels import label as label_roots
+    from interpact.corpus.store import Corpus
+
+    found = label_roots(Corpus.read(folder))
+    if answers is not None:
+        found = merge(found, read_answers(answers), str(answers))
+    write_labelling(folder, found)
+    print("| basis | critical | roots |\n|---|---|---:|")
+    for (basis, critical), number in sorted(found.counts().items()):
+        print(f"| {basis} | {'yes' if critical else 'no'} | {number:,} |")
+    for record in found.overruled:
+        say(f"{record.root}: the review said otherwise than the data says now; the data counts")
+    say(f"{count(len(found.queue), 'root')} left to review in {folder / REVIEW}")
+
+
+def coverage(
+    folder: Folder,
+    split: Annotated[str, typer.Option(help="Whose roots: train, dev or test.")] = "train",
+    figure: Annotated[
+        Path | None, typer.Option(help="Also draw the figure (.pdf, .png or .svg).")
+    ] = None,
+) -> None:
+    """Show how much the complete mappings add to what cases and pairs show."""
+    from interpact.corpus.coverage import coverage as cover
+    from interpact.corpus.coverage import write_figure
+    from interpact.corpus.pairs import Split
+    from interpact.corpus.store import Corpus
+
+    if split not in list(Split):
+        raise InterPactError(f"--split {split}: use one of {', '.join(Split)}")
+    found = cover(Corpus.read(folder), Split(split))
+    print(found.markdown(), end="")
+    if figure is not None:
+        write_figure(found, figure)
+        say(f"drew {figure}")
 
 
 def export(folder: Folder, out: Out) -> None:

@@ -27,6 +27,9 @@ from interpact.corpus.pairs import (
 
 R = TypeVar("R", bound=BaseModel)
 
+SAMPLE = Path(__file__).with_name("sample")
+"""The corpus that comes with the package."""
+
 CASES, ROOTS, PAIRS, CRITICALITY = "cases.jsonl", "roots.jsonl", "pairs.jsonl", "criticality.jsonl"
 
 
