@@ -23,7 +23,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from interpact.case.files import read_cases
-from interpact.corpus.split import SIMILAR, bands, components, identifying_texts, leaks, split
+from interpact.corpus.components import SIMILAR, components, identifying_texts
+from interpact.corpus.leaks import leaks
+from interpact.corpus.near import bands
+from interpact.corpus.split import split
 
 CLAUSES = [
     "the parties agree that under the terms set out above the applicant states that",

@@ -112,6 +112,7 @@ class Stub:
 
     def counts(self) -> dict[str, Any]:
         return {
+            "total": self.requests.total(),
             "requests": self.requests,
             "answered": self.answered,
             "abandoned": self.abandoned,

@@ -218,7 +218,8 @@ def test_other_makers_try_again_what_did_not_succeed(tmp_path: Path):
     assert len(Corpus.read(folder).pairs) == ALL
     assert (folder / "review.jsonl").read_bytes() == b""
     before = results(folder)
-    asyncio.run(construct(folder, nobody))  # what was accepted stays
+    (folder / "pairs.jsonl").unlink()  # as if the run had been killed before its end
+    asyncio.run(construct(folder, nobody))  # what was accepted stays, whoever made it
     assert results(folder) == before
 
 

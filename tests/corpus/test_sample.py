@@ -9,8 +9,8 @@ import pytest
 
 from interpact.case.states import Decision, State
 from interpact.corpus.labels import label
+from interpact.corpus.leaks import leaks
 from interpact.corpus.pairs import Basis, Operation, Regime, Split
-from interpact.corpus.split import leaks
 from interpact.corpus.store import SAMPLE, Corpus, corpus_problems
 
 

@@ -16,18 +16,12 @@ from hypothesis import strategies as st
 
 from interpact.case.case import Case
 from interpact.case.files import case_from
-from interpact.corpus import split as module
+from interpact.corpus import leaks as leaks_module
+from interpact.corpus.components import components, identifying_texts
+from interpact.corpus.leaks import leaks, similar_by_rarest, similar_literally
+from interpact.corpus.near import MISSED, PERMUTATIONS, Sets, Texts, bands, link, near_duplicates
 from interpact.corpus.pairs import Split
-from interpact.corpus.split import (
-    MISSED,
-    PERMUTATIONS,
-    Texts,
-    bands,
-    components,
-    leaks,
-    near_duplicates,
-    split,
-)
+from interpact.corpus.split import split
 from interpact.errors import InterPactError
 
 SENTENCES = [
@@ -136,7 +130,7 @@ def test_similarity_has_to_reach_the_threshold():
 
 # ---- No similar pair is missed -----------------------------------------------------------------
 
-shingle_sets = module._similar_literally
+shingle_sets = similar_literally
 everywhere = frozenset(Split)
 
 
@@ -221,8 +215,8 @@ def test_one_large_cluster_is_found_whole_and_stays_cheap(compared):
 def test_the_two_comparisons_behind_the_check_agree(words, threshold, some):
     texts = list(dict.fromkeys(" ".join(text) for text in words))
     parts = [frozenset(some.sample(list(Split), some.randint(1, 2))) for _ in texts]
-    literal = {(i, j): s for i, j, s in module._similar_literally(texts, parts, threshold)}
-    joined = {(min(i, j), max(i, j)): s for i, j, s in module._similar(texts, parts, threshold)}
+    literal = {(i, j): s for i, j, s in similar_literally(texts, parts, threshold)}
+    joined = {(min(i, j), max(i, j)): s for i, j, s in similar_by_rarest(texts, parts, threshold)}
     assert joined == literal
 
 
@@ -241,8 +235,8 @@ def test_they_agree_on_texts_of_all_lengths(seed, threshold):
         texts.append((text * 3)[: max(3, len(text))])
     distinct = list(dict.fromkeys(" ".join(text) for text in texts))
     parts = [frozenset(some.sample(list(Split), 1)) for _ in distinct]
-    literal = {(i, j) for i, j, _ in module._similar_literally(distinct, parts, threshold)}
-    joined = {(min(i, j), max(i, j)) for i, j, _ in module._similar(distinct, parts, threshold)}
+    literal = {(i, j) for i, j, _ in similar_literally(distinct, parts, threshold)}
+    joined = {(min(i, j), max(i, j)) for i, j, _ in similar_by_rarest(distinct, parts, threshold)}
     assert joined == literal
     assert found_by_hashing(distinct, threshold) == closure(distinct, threshold)
 
@@ -256,8 +250,8 @@ def test_every_pair_of_a_bucket_with_a_head_in_it_is_linked():
     texts = Texts()
     numbers = [texts.add(text) for text in (first, middle, other, last, like_other)]
     texts.finish()
-    sets = module._Sets(5)
-    module._link(texts, np.array(numbers), 3, sets, 0.9)
+    sets = Sets(5)
+    link(texts, np.array(numbers), 3, sets, 0.9)
     assert sets.find(0) == sets.find(1) == sets.find(3) != sets.find(2)
     assert sets.find(2) == sets.find(4)
 
@@ -397,9 +391,9 @@ def test_records_that_do_not_fit_leave_the_roots_as_they_were(tmp_path):
 # ---- Checking ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("limit", [0, module.LITERAL])
+@pytest.mark.parametrize("limit", [0, leaks_module.LITERAL])
 def test_every_kind_of_leak_is_told(tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(module, "LITERAL", limit)
+    monkeypatch.setattr(leaks_module, "LITERAL", limit)
     first, second, third, fourth = SENTENCES
     cases = [
         case("a", "One.", document="d"),
@@ -456,4 +450,4 @@ def test_importing_loads_nothing_heavy():
 def test_identifying_texts_ignore_form():
     one = Case.model_validate({k: v for k, v in case("a", SENTENCES[0]).items() if k != "labels"})
     other = one.evidence[0].text.replace("the", "ｔｈｅ").replace(" ", "\u00a0")
-    assert module.identifying_texts(case_from(case("b", other))) == module.identifying_texts(one)
+    assert identifying_texts(case_from(case("b", other))) == identifying_texts(one)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from interpact.case.case import LabelledCase
 from interpact.case.states import Decision, State
+from interpact.corpus.leaks import leaks
 from interpact.corpus.pairs import Basis, Operation, Pair, Regime, Split, Tier
 from interpact.corpus.sources import synthetic_domains as words
 from interpact.corpus.sources.synthetic import Counts, synthesize, write_synthetic
@@ -30,7 +31,6 @@ from interpact.corpus.sources.synthetic_domains import (
     YesNo,
 )
 from interpact.corpus.sources.synthetic_facts import Fact, Matter
-from interpact.corpus.split import leaks
 from interpact.corpus.store import Corpus, corpus_problems
 from interpact.errors import InterPactError
 

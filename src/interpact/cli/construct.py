@@ -97,7 +97,7 @@ async def _construct(
                     folder,
                     makers(settings, corpus, endpoint),
                     limit=limit,
-                    at_once=2 * settings.slots,
+                    at_once=3 * settings.slots,
                     progress=watch,
                 )
         finally:

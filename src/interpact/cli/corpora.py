@@ -124,7 +124,7 @@ def split(
     ] = False,
 ) -> None:
     """Give every root the split of its component: same case, document, rule family or text."""
-    from interpact.corpus.split import leaks
+    from interpact.corpus.leaks import leaks
     from interpact.corpus.split import split as assign
 
     if check:

@@ -39,7 +39,7 @@ class OfflineEditor:
     name = "offline"
 
     def __init__(self, corpus: Corpus) -> None:
-        from interpact.corpus.split import components
+        from interpact.corpus.components import components
 
         self._component: dict[str, str] = {
             case: component.id

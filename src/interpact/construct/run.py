@@ -78,11 +78,13 @@ async def construct(
     *,
     limit: int | None = None,
     operations: Sequence[Operation] = tuple(Operation),
-    at_once: int = 64,
+    at_once: int = 192,
     progress: Callable[[Progress], None] | None = None,
 ) -> ConstructionReport:
     """Attempt every operation on every root (the first `limit` roots), and write the pairs.
 
+    `at_once` attempts are under way, each with one request at most. With three times as many as an
+    endpoint takes requests, the next one is ready whenever a request is answered.
     A root and operation that has a pair already is left as it is, whoever made it. When a request
     cannot be served the pairs so far are written, and the error is raised.
     """
