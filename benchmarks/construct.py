@@ -35,7 +35,7 @@ from interpact.construct.endpoint import Endpoint
 STUB = Path(__file__).parents[1] / "tests" / "construct" / "stub_server.py"
 LATENCY, SLOTS = 0.2, 64
 # A few more than the server works on: the next request is at its door when a slot falls free.
-AHEAD = SLOTS + SLOTS // 2
+AHEAD = SLOTS + SLOTS // 4
 SCHEMA = {
     "type": "object",
     "properties": {"text": {"type": "string"}},

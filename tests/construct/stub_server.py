@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import contextlib
 import hashlib
+import heapq
 import json
 import random
 from collections import Counter
@@ -91,7 +92,7 @@ class Stub:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep = True
-        self._slots = asyncio.Semaphore(slots or 1_000_000)
+        self._free_at = [0.0] * (slots or 0)
         self.running = self.busiest = 0
 
     @property
@@ -155,8 +156,7 @@ class Stub:
         try:
             fault = self.script(prompt, self.requests[prompt]) if self.script else None
             if self.latency:
-                async with self._slots:
-                    await asyncio.sleep(self.latency)
+                await self._work()
             if reader.at_eof() or writer.is_closing():
                 raise ConnectionResetError
             going_on = await self._answer(reader, writer, body, headers, fault)
@@ -167,6 +167,15 @@ class Stub:
             raise
         finally:
             self.running -= 1
+
+    async def _work(self) -> None:
+        """Take the time of an answer in the slot that is free first, by the clock to the moment."""
+        now = asyncio.get_running_loop().time()
+        end = now + self.latency
+        if self._free_at:
+            end = max(now, self._free_at[0]) + self.latency
+            heapq.heapreplace(self._free_at, end)
+        await asyncio.sleep(end - now)
 
     async def _answer(
         self,
@@ -264,17 +273,34 @@ def _response(status: int, text: str, extra: str = "", kind: str = "application/
     return f"{head}\r\n".encode() + body
 
 
-def _random_faults(shares: list[str], seed: int) -> Script:
-    chance = {Fault(name): float(share) for name, _, share in (s.partition("=") for s in shares)}
-    dice = random.Random(seed)
+_ON_THE_WAY = {
+    Fault.RATE_LIMIT,
+    Fault.SERVER_ERROR,
+    Fault.NOT_JSON,
+    Fault.DISCONNECT,
+    Fault.DRIBBLE,
+    Fault.HANG,
+}
 
-    def script(_prompt: str, _nth: int) -> Fault | None:
-        thrown = dice.random()
-        for fault, share in chance.items():
-            thrown -= share
-            if thrown < 0:
+
+def _random_faults(shares: list[str], seed: int) -> Script:
+    """Faults by chance: trouble on the way comes and goes, the answer to a prompt is always the same."""
+    chance = {Fault(name): float(share) for name, _, share in (s.partition("=") for s in shares)}
+    passing = {fault: share for fault, share in chance.items() if fault in _ON_THE_WAY}
+    lasting = {fault: share for fault, share in chance.items() if fault not in _ON_THE_WAY}
+
+    def thrown(dice: random.Random, among: dict[Fault, float]) -> Fault | None:
+        left = dice.random()
+        for fault, share in among.items():
+            left -= share
+            if left < 0:
                 return fault
         return None
+
+    def script(prompt: str, nth: int) -> Fault | None:
+        return thrown(random.Random(f"{seed} {nth} {prompt}"), passing) or thrown(
+            random.Random(f"{seed} {prompt}"), lasting
+        )
 
     return script
 

@@ -67,7 +67,8 @@ class Usage:
 class Endpoint:
     """Answers requests by a model behind a URL, `slots` at a time; satisfies `Ask`.
 
-    The key comes from the environment variable `key_variable`. An endpoint that gives no answer for
+    A few slots more than the server works on at once keep its queue from running dry. The key comes
+    from the environment variable `key_variable`. An endpoint that gives no answer for
     `patience` seconds is given up. `max_requests` counts what is sent for an answer, and not the
     retries after rate limits, server errors and broken connections.
     """
