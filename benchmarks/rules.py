@@ -105,8 +105,8 @@ def fresh(text: str, chances: Chances, target: str) -> tuple[float, float, float
     """From the rule's text on, with nothing kept from an earlier call."""
     from interpact.case import probability, rules
 
-    Rule.parse.cache_clear()
-    rules._circuit.cache_clear()
+    rules._parsed.cache_clear()
+    rules._kept.cache_clear()
     probability._plan.cache_clear()
     return ours(Rule.parse(text), chances, target)
 

@@ -208,7 +208,7 @@ def test_yes_in_yaml_is_text_and_true_in_json_is_yes(tmp_path):
         ),
         (
             {"aggregation": "residency and emplyment"},
-            'names "emplyment", which the states do not have (did you mean "employment"?)',
+            'names "emplyment", which the case does not have (did you mean "employment"?)',
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import prod
 
 import pytest
@@ -146,11 +146,11 @@ def test_settling_sets_are_all_minimal_answers(drawn):
 def test_reasons_fix_the_decision_whatever_the_rest(drawn):
     (expression, names), states = drawn
     rule = Rule.parse(str(expression))
-    for without in (None, *names):
+    for without in ((), *names):
         held = rule.reason(states, without)
         if held is None:
             continue
-        assert without not in held
+        assert without not in held or without == ()
         free = [name for name in names if name not in held]
         assert {
             decide(expression, {**states, **dict(zip(free, row, strict=True))})
@@ -164,6 +164,24 @@ def test_a_reason_exists_for_every_condition_that_is_not_pivotal(drawn):
     rule = Rule.parse(str(expression))
     for name in names:
         assert (rule.reason(states, without=name) is None) == rule.is_pivotal(states, name)
+
+
+@given(
+    st.one_of(rules(), read_once()).flatmap(
+        lambda drawn: st.tuples(
+            st.just(drawn), states_of(drawn[1]), st.sets(st.sampled_from(drawn[1]))
+        )
+    )
+)
+@settings(max_examples=200)
+def test_a_group_can_flip_where_some_of_its_states_do(drawn):
+    (expression, _), states, group = drawn
+    rule = Rule.parse(str(expression))
+    reached = {
+        decide(expression, {**states, **dict(zip(group, row, strict=True))})
+        for row in product(State, repeat=len(group))
+    }
+    assert rule.can_flip(states, group) == (len(reached) > 1)
 
 
 def test_kleene_where_a_condition_occurs_twice():
@@ -208,8 +226,47 @@ def test_hopeless_rules_are_refused_not_attempted():
     names = [f"c{i}" for i in range(90)]
     clauses = [" or ".join(random.sample(names, 4)) for _ in range(200)]
     rule = Rule.parse(" and ".join(f"({clause})" for clause in clauses))
-    with pytest.raises(InterPactError, match="too often for exact chances"):
+    with pytest.raises(InterPactError, match="too often for exact answers"):
         rule.decision_chances({name: [0.4, 0.3, 0.3] for name in names})
+
+
+@pytest.mark.parametrize("n", [17, 30, 200])
+@pytest.mark.parametrize("state", ["not_satisfied", "unknown"])
+def test_flips_of_plain_counting_rules_are_found_at_once(n, state):
+    names = [f"c{i}" for i in range(n)]
+    rule = Rule.parse(f"at least {n // 2} of ({', '.join(names)})")
+    found = rule.flips(dict.fromkeys(names, state), limit=10)
+    assert len(found) == 10 and not found.complete
+    assert {len(flip.states) for flip in found} == {n // 2}
+
+
+def test_the_order_of_clauses_does_not_matter():
+    import random
+
+    names = [f"c{i}" for i in range(40)]
+    clauses = [f"({a} or {b})" for a, b in pairwise(names)]
+    chances = {name: [0.5, 0.3, 0.2] for name in names}
+    expected = Rule.parse(" and ".join(clauses)).decision_chances(chances)
+    random.Random(5).shuffle(clauses)
+    shuffled = Rule.parse(" and ".join(clauses))
+    assert shuffled.decision_chances(chances) == pytest.approx(expected, rel=1e-9)
+    assert shuffled.flips(dict.fromkeys(names, "satisfied")).found
+
+
+def test_chances_do_not_depend_on_earlier_calls():
+    names = [f"c{i}" for i in range(150)]
+    rule = Rule.parse(" and ".join(f"({a} or {b})" for a, b in pairwise(names)))
+    chances = {name: [0.9, 0.05, 0.05] for name in names}
+    first = rule.pivotal_chances(chances, ["c149"])
+    every = rule.pivotal_chances(chances)
+    assert every["c149"] == first["c149"] == rule.pivotal_chances(chances, ["c149"])["c149"]
+
+
+def test_what_a_rule_hands_out_is_the_callers_own():
+    rule = Rule.parse("all")
+    states = {"a": "satisfied", "b": "satisfied"}
+    rule.mapping(states, "a")[State.SATISFIED] = Decision.NO
+    assert rule.mapping(states, "b")[State.SATISFIED] is Decision.YES
 
 
 def test_flip_search_gives_up_openly():
@@ -270,5 +327,6 @@ def test_labels_read_the_spellings_people_write():
     assert State("Not satisfied") is State.NOT_SATISFIED
     assert Decision("Insufficient evidence") is Decision.INSUFFICIENT
     assert Decision(True) is Decision.YES
-    with pytest.raises(ValueError, match="perhaps"):
-        Decision("perhaps")
+    for word in ("perhaps", "no evidence", "yes evidence"):
+        with pytest.raises(ValueError, match=word):
+            Decision(word)

@@ -16,7 +16,13 @@ import pytest
 from tests.cli.test_cases import interpact, run
 
 STUB = Path(__file__).with_name("stub_server.py")
-FAULTS = ["rate_limit=0.03", "server_error=0.02", "disconnect=0.02", "malformed=0.03", "refused=0.02"]
+FAULTS = [
+    "rate_limit=0.03",
+    "server_error=0.02",
+    "disconnect=0.02",
+    "malformed=0.03",
+    "refused=0.02",
+]
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -162,10 +163,44 @@ def test_the_tree_carries_the_value_of_every_part(case):
     assert {2: "yes", 1: "insufficient", 0: "no"}[value(view.tree)] == view.decision
 
 
-def test_a_unit_on_ten_thousand_conditions_with_ten_thousand_others():
+def test_a_unit_on_many_conditions_is_judged_through_each_of_them():
+    names = [f"c{i}" for i in range(30)]
+    states = dict.fromkeys(names, "not_satisfied")
+    (*judgments,) = judge(case_with([names], "any", **states))
+    assert len(judgments) == 30
+    for judgment in judgments:
+        assert judgment.critical and judgment.pivotal
+        assert judgment.witness.startswith(f"if {judgment.condition} were satisfied")
+
+
+def test_a_unit_in_an_entangled_rule_is_judged_exactly():
+    # Only u and w together turn the decision; c0 occurs twice, so the rule is not read-once.
+    clauses = [f"(c{3 * i} or c{3 * i + 1} or c{3 * i + 2})" for i in range(12)]
+    rule = "u and w and (" + " and ".join([*clauses, "(c0 or c5)"]) + ")"
+    names = ["u", "w", *(f"c{i}" for i in range(36))]
+    states = dict.fromkeys(names, "satisfied") | {"u": "not_satisfied", "w": "not_satisfied"}
+    case = case_with([["u", "w"], *([name] for name in names)], rule, **states)
+    shared = judge(case)[:2]
+    assert all(j.critical and not j.pivotal and j.probability > 0 for j in shared)
+    assert "u and w" in shared[0].witness
+    assert judge(case, {"u": "satisfied", "w": "satisfied"})[0].critical
+
+
+@pytest.mark.parametrize("kind", ["one unit on all", "pairs"])
+def test_ten_thousand_conditions_and_shared_units_take_seconds(kind):
     names = [f"c{i}" for i in range(10_000)]
     states = dict.fromkeys(names, "satisfied")
-    case = case_with([names, *[["c0"]] * 10_000], "any", **states)
-    judgments = judge(case)
-    assert len(judgments) == 20_000
-    assert len(judgments[0].also) == 100
+    if kind == "pairs":
+        states |= {"c0": "not_satisfied", "c9999": "not_satisfied"}
+        units = [list(pair) for pair in zip(names[::2], names[1::2], strict=True)]
+        case = case_with([*units, ["c0", "c9999"]], "all", **states)
+        judgments = judge(case)
+        assert [j.evidence for j in judgments if j.critical] == [judgments[-1].evidence] * 2
+    else:
+        case = case_with([names, *[["c0"]] * 10_000], "any", **states)
+        judgments = judge(case)
+        assert len(judgments) == 20_000
+        assert all(j.critical and not j.pivotal for j in judgments[:10_000])
+        assert len(judgments[0].also) == 100
+        assert "10,000 other units also bear on c0" in judgments[0].witness
+        assert not any(j.critical for j in judgments[10_000:])

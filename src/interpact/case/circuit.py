@@ -8,8 +8,9 @@ makes mappings and pivotality of every condition one pass down the circuit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from interpact.case.expressions import And, AtLeast, Condition, Expression, Not, Or
 
@@ -137,6 +138,63 @@ class Circuit:
         return found
 
 
+class Standing:
+    """A read-once circuit at some states, ready to be asked what a few changes would do."""
+
+    def __init__(self, circuit: Circuit, truth: Sequence[int]) -> None:
+        self.circuit = circuit
+        self.values = circuit.values(truth)
+        self.parent = [-1] * len(circuit.nodes)
+        self.counts: list[tuple[int, int]] = []
+        self.positive = [True] * len(circuit.nodes)
+        for at, node in enumerate(circuit.nodes):
+            below = (
+                ()
+                if isinstance(node, Leaf)
+                else (node.child,)
+                if isinstance(node, Negate)
+                else node.children
+            )
+            for child in below:
+                self.parent[child] = at
+            self.counts.append(_counts(self.values, below))
+        for at in range(len(circuit.nodes) - 2, -1, -1):
+            above = self.parent[at]
+            negated = isinstance(circuit.nodes[above], Negate)
+            self.positive[at] = self.positive[above] != negated
+
+    def reach(self, conditions: Iterable[int]) -> tuple[int, int]:
+        """The least and the greatest value of the root that states of these conditions can bring."""
+        leaves = [
+            self.circuit.occurrences[c][0] for c in conditions if c in self.circuit.occurrences
+        ]
+        return self._moved(leaves, LOW), self._moved(leaves, HIGH)
+
+    def _moved(self, leaves: list[int], towards: int) -> int:
+        changed = {at: towards if self.positive[at] else HIGH - towards for at in leaves}
+        shifts: dict[int, list[int]] = {}
+        waiting = list(changed)
+        heapify(waiting)  # children before parents
+        while waiting:
+            at = heappop(waiting)
+            node = self.circuit.nodes[at]
+            if isinstance(node, Negate):
+                changed[at] = HIGH - changed[node.child]
+            elif isinstance(node, Kth):
+                high, not_low = self.counts[at]
+                more_high, more_not_low = shifts[at]
+                changed[at] = kth_largest(node.k, high + more_high, not_low + more_not_low)
+            before, after, above = self.values[at], changed[at], self.parent[at]
+            if above < 0 or before == after:
+                continue
+            if above not in shifts:
+                shifts[above] = [0, 0]
+                heappush(waiting, above)
+            shifts[above][0] += (after == HIGH) - (before == HIGH)
+            shifts[above][1] += (after != LOW) - (before != LOW)
+        return changed.get(len(self.circuit.nodes) - 1, self.values[-1])
+
+
 def _among(k: int, high: int, not_low: int) -> Response:
     """The response of a k-th largest gate to one child, given the counts of its siblings."""
     return clamp(kth_largest(k, high, not_low), kth_largest(k - 1, high, not_low))
@@ -147,7 +205,7 @@ def kth_largest(k: int, high: int, not_low: int) -> int:
     return HIGH if high >= k else MIDDLE if not_low >= k else LOW
 
 
-def _counts(values: list[int], children: tuple[int, ...]) -> tuple[int, int]:
+def _counts(values: Sequence[int], children: Sequence[int]) -> tuple[int, int]:
     high = not_low = 0
     for child in children:
         value = values[child]

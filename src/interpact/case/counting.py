@@ -18,7 +18,9 @@ def gate_weights(k: int, inputs: Sequence[Weights]) -> Weights:
         count.add(weights)
     low = sum(count.clean) + sum(count.low_unknown)
     high = count.reached
-    middle = count.high_unknown[0] if k == 1 else max(0.0, 1.0 - low - high)
+    # For gates between `or` and `and`, unknown is what is left: exact to 1e-15, absolutely.
+    some = any(weights[1] for weights in inputs)
+    middle = count.high_unknown[0] if k == 1 else max(0.0, 1.0 - low - high) if some else 0.0
     return (low, middle, high)
 
 
@@ -123,6 +125,8 @@ def _siblings(before: _Count, after: _Count) -> dict[Response, float]:
         clamp(MIDDLE, HIGH): floor_middle,
         clamp(LOW, MIDDLE): roof_middle,
     }
-    if last:
+    if last and any(
+        (*before.high_unknown, *after.high_unknown, *before.low_unknown, *after.low_unknown)
+    ):
         found[clamp(MIDDLE, MIDDLE)] = max(0.0, 1.0 - sum(found.values()))
     return {response: chance for response, chance in found.items() if chance > 0.0}

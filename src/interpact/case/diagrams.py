@@ -7,8 +7,7 @@ on one variable. Equal functions are equal numbers.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import reduce
 
 from interpact.case.circuit import HIGH, LOW, MIDDLE, NEGATION, TRUTHS
@@ -24,7 +23,8 @@ Weights = tuple[float, float, float]
 class Diagrams:
     """A store of ternary decision diagrams over variables 0, 1, 2, ... in that order."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_NODES) -> None:
+        self._most = most
         self._nodes: list[tuple[int, int, int, int]] = [(1 << 60, 0, 0, 0)] * 3
         self._unique: dict[tuple[int, int, int, int], int] = {}
         self._results: dict[tuple[str, int, int], int] = {}
@@ -36,8 +36,8 @@ class Diagrams:
         key = (variable, low, middle, high)
         found = self._unique.get(key)
         if found is None:
-            if len(self._nodes) >= MAX_NODES:
-                raise _entangled(f"more than {MAX_NODES:,} diagram nodes")
+            if len(self._nodes) >= self._most:
+                raise entangled(f"more than {self._most:,} diagram nodes")
             found = self._unique[key] = len(self._nodes)
             self._nodes.append(key)
         return found
@@ -88,7 +88,8 @@ class Diagrams:
 
         Items are added one by one: max(min(x, the (k-1)-th so far), the k-th so far).
         """
-        backwards = items[::-1]  # from the last variables up, so that each step touches few nodes
+        # From the last variables up, so that each step touches few nodes.
+        backwards = sorted(items, key=self.top, reverse=True)
         if k == len(items):
             return reduce(self.least, backwards)
         largest = [HIGH] + [LOW] * k  # the 0-th, first, ..., k-th largest so far
@@ -102,27 +103,21 @@ class Diagrams:
         node = self._nodes[a]
         return node[1 + value] if node[0] == variable else a
 
-    def restrict(self, a: int, variable: int, value: int) -> int:
-        """The diagram `a` with the variable set."""
-        if self._nodes[a][0] > variable:
-            return a
-        if self._nodes[a][0] == variable:
-            return self._nodes[a][1 + value]
-        key = ("set", a, 3 * variable + value)
-        if key not in self._results:
-            top, low, middle, high = self._nodes[a]
-            self._results[key] = self.node(
-                top,
-                self.restrict(low, variable, value),
-                self.restrict(middle, variable, value),
-                self.restrict(high, variable, value),
-            )
-        return self._results[key]
+    def chances(self, root: int, weights: Sequence[Weights]) -> Weights:
+        """The distribution of a diagram's value, variables being independent."""
+        found = self._joint((root,), weights, None)
+        return (found.get((LOW,), 0.0), found.get((MIDDLE,), 0.0), found.get((HIGH,), 0.0))
 
-    def joint(
-        self, diagrams: tuple[int, ...], weights: Sequence[Weights]
+    def response_chances(
+        self, root: int, target: int, weights: Sequence[Weights]
     ) -> dict[tuple[int, ...], float]:
-        """The joint distribution of the values of some diagrams, variables being independent."""
+        """How likely each response of a diagram to one of its variables is."""
+        return self._joint((root, root, root), weights, target)
+
+    def _joint(
+        self, diagrams: tuple[int, ...], weights: Sequence[Weights], target: int | None
+    ) -> dict[tuple[int, ...], float]:
+        """The joint distribution of the values of diagrams, each with its own value of the target."""
         done: dict[tuple[int, ...], dict[tuple[int, ...], float]] = {}
 
         def visit(roots: tuple[int, ...]) -> dict[tuple[int, ...], float]:
@@ -130,33 +125,73 @@ class Diagrams:
                 return {roots: 1.0}
             if roots not in done:
                 top = min(self._nodes[root][0] for root in roots)
+                if top == target:
+                    done[roots] = visit(tuple(self.branch(roots[v], top, v) for v in TRUTHS))
+                    return done[roots]
                 total: dict[tuple[int, ...], float] = {}
                 for value in TRUTHS:
                     if weights[top][value]:
                         below = visit(tuple(self.branch(root, top, value) for root in roots))
                         for outcome, chance in below.items():
-                            total[outcome] = total.get(outcome, 0.0) + weights[top][value] * chance
+                            more = weights[top][value] * chance
+                            total[outcome] = total.get(outcome, 0.0) + more
                 done[roots] = total
             return done[roots]
 
         return visit(diagrams)
 
+    def below(self, a: int, value: int) -> int:
+        """The diagram that follows when the first variable has this value."""
+        return self._nodes[a][1 + value]
 
-@contextmanager
-def deep(variables: int) -> Generator[None]:
-    """Room for recursion over that many variables."""
+    def forget(self) -> None:
+        """Drop what is only needed while diagrams are built."""
+        self._results.clear()
+        self._unique.clear()
+
+    def top(self, a: int) -> int:
+        """The variable that a diagram asks about first."""
+        return self._nodes[a][0]
+
+
+def variable_order(groups: Sequence[Sequence[int]], count: int) -> list[int]:
+    """An order in which variables of one group stand close to each other (the FORCE heuristic)."""
+    order = list(range(count))
+    best, best_span = order, _span(groups, order)
+    for _ in range(30):
+        place = {variable: i for i, variable in enumerate(order)}
+        pull: list[list[float]] = [[] for _ in range(count)]
+        for group in groups:
+            centre = sum(place[v] for v in group) / len(group)
+            for v in group:
+                pull[v].append(centre)
+        order = sorted(
+            range(count),
+            key=lambda v: (sum(pull[v]) / len(pull[v]) if pull[v] else place[v], place[v]),
+        )
+        span = _span(groups, order)
+        if span < best_span:
+            best, best_span = order, span
+    return best
+
+
+def _span(groups: Sequence[Sequence[int]], order: Sequence[int]) -> int:
+    place = {variable: i for i, variable in enumerate(order)}
+    return sum(max(place[v] for v in g) - min(place[v] for v in g) for g in groups)
+
+
+def allow_depth(variables: int) -> None:
+    """Room for recursion over that many variables; the limit is raised once and stays."""
     if variables > MAX_VARIABLES:
-        raise _entangled(f"{variables:,} parts, {MAX_VARIABLES:,} is the limit")
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, 1_000 + 4 * variables))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
+        raise entangled(f"{variables:,} parts, {MAX_VARIABLES:,} is the limit")
+    needed = 1_000 + 4 * variables
+    if sys.getrecursionlimit() < needed:
+        sys.setrecursionlimit(needed)
 
 
-def _entangled(size: str) -> InterPactError:
+def entangled(size: str) -> InterPactError:
+    """The error for rules that no diagram can hold."""
     return InterPactError(
-        f"the rule repeats conditions in one place too often for exact chances ({size}); "
+        f"the rule repeats conditions in one place too often for exact answers ({size}); "
         "rewrite it so that fewer conditions occur more than once"
     )

@@ -1,9 +1,9 @@
 """The smallest sets of conditions whose states, changed together, reach another decision.
 
-A decision is reached by goals ("this node must be at least satisfied", "... at most unknown") that
-pass down the circuit to conditions: through a k-th largest gate, some k (or n - k + 1) children
-must meet the same goal. The search takes goals in order of the number of conditions changed so
-far, so sets come out smallest first.
+Where every condition occurs once, goals ("this node must be at least unknown") pass down the circuit:
+through a k-th largest gate, some k (or n - k + 1) children must meet the same goal, and what they
+cost adds up. Where some occur again, the sets are the cheapest paths of a decision diagram. Both
+searches take the cheapest continuation first, so the smallest sets come out first.
 """
 
 from __future__ import annotations
@@ -14,17 +14,55 @@ from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
-from interpact.case.circuit import HIGH, LOW, MIDDLE, Circuit, Kth, Leaf, Negate
+from interpact.case.circuit import HIGH, LOW, MIDDLE, TRUTHS, Circuit, Kth, Leaf, Negate
+from interpact.case.diagrams import Diagrams, allow_depth, variable_order
+from interpact.errors import InterPactError
 
 MAX_STEPS = 50_000
+MAX_NODES = 200_000
 
 Goal = tuple[int, int]
-"""The bounds (low, high) that a node's value must keep."""
+"""The bounds (low, high) that a node's value must keep; one of them is LOW or HIGH."""
+
+Change = dict[int, int]
+"""New truth values of conditions."""
+
+
+class Search:
+    """Inclusion-minimal changes that bring the root within some goal, smallest first.
+
+    `complete` turns False when the search gave up before it had seen everything.
+    """
+
+    def __init__(self, circuit: Circuit, truth: Sequence[int], changeable: Sequence[bool]) -> None:
+        self.complete = True
+        self._search = (_Goals if circuit.read_once else _Paths)(circuit, truth, changeable)
+
+    def sets(self, goals: Sequence[Goal]) -> Iterator[Change]:
+        """The changes, each reaching one of the goals."""
+        found: list[frozenset[int]] = []
+        steps = 0
+        try:
+            for state in self._search.states(goals, found):
+                steps += 1
+                if steps > MAX_STEPS:
+                    self.complete = False
+                    return
+                if state is not None:
+                    key = frozenset(state)
+                    if not any(earlier <= key for earlier in found):
+                        found.append(key)
+                        yield dict(sorted(state.items()))
+        except InterPactError:  # the rule is too entangled for a diagram
+            self.complete = False
+
+
+# ---- Conditions that occur once ----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Choose:
-    """`need` of the candidates from `start` on must meet the goal."""
+    """`need` of the candidates from `start` on must meet the goal; the cheapest come first."""
 
     need: int
     candidates: tuple[int, ...]
@@ -35,119 +73,81 @@ class _Choose:
 
 _Task = tuple[int, Goal] | _Choose
 _Agenda = tuple[_Task, "_Agenda"] | None
-_Bounds = tuple[int, Goal, "_Bounds"] | None
+_Chosen = tuple[int, int, "_Chosen"] | None
 
 
-class Search:
-    """Changes of the conditions in `changeable` that bring the root within some goal, smallest first.
-
-    `complete` turns False when the search gave up before it had seen everything.
-    """
-
+class _Goals:
     def __init__(self, circuit: Circuit, truth: Sequence[int], changeable: Sequence[bool]) -> None:
-        self.circuit = circuit
-        self.truth = truth
-        self.changeable = changeable
+        self.circuit, self.truth, self.changeable = circuit, truth, changeable
         self.values = circuit.values(truth)
-        self.complete = True
-        self._cost_of_goal: dict[Goal, list[float]] = {}
+        self._costs: dict[Goal, list[float]] = {}
 
-    def sets(self, goals: Sequence[Goal]) -> Iterator[dict[int, int]]:
-        """Inclusion-minimal changes (condition to truth value), each reaching one of the goals."""
-        found: list[frozenset[int]] = []
+    def states(self, goals: Sequence[Goal], found: list[frozenset[int]]) -> Iterator[Change | None]:
+        """A change, or None for a step on the way."""
         root = len(self.circuit.nodes) - 1
-        order = count()
-        heap: list[tuple[float, int, int, _Bounds, _Agenda, float]] = []
-        for goal in goals:
-            ahead = self._costs(goal)[root]
-            if ahead < inf:
-                heappush(heap, (ahead, next(order), 0, None, ((root, goal), None), ahead))
-        for step in count():
-            if not heap:
-                return
-            if step >= MAX_STEPS:
-                self.complete = False
-                return
-            _, _, spent, bounds, agenda, ahead = heappop(heap)
+        # The latest state of a cost first: it is the nearest to its end.
+        order = count(0, -1)
+        heap: list[tuple[float, int, int, _Chosen, _Agenda]] = []
+        for goal in reversed(goals):
+            cost = self.costs(goal)[root]
+            if cost < inf:
+                heappush(heap, (cost, next(order), 0, None, ((root, goal), None)))
+        while heap:
+            cost, _, spent, chosen, agenda = heappop(heap)
             if agenda is None:
-                changes = self._changes(bounds)
-                key = frozenset(changes)
-                if not any(earlier <= key for earlier in found):
-                    found.append(key)
-                    yield changes
+                yield _unlinked(chosen)
                 continue
-            for state in self._expand(spent, bounds, agenda, ahead):
-                cost, kept, rest, left = state
-                heappush(heap, (cost + left, next(order), cost, kept, rest, left))
+            yield None
+            for extra, more, kept, rest in reversed(list(self.expand(chosen, agenda))):
+                heappush(heap, (cost + extra, next(order), spent + more, kept, rest))
 
-    def _expand(
-        self, spent: int, bounds: _Bounds, agenda: tuple[_Task, _Agenda], ahead: float
-    ) -> Iterator[tuple[int, _Bounds, _Agenda, float]]:
-        """The states that follow from the first task; tasks without a choice are done at once."""
-        left: _Agenda = agenda
-        while left is not None:
-            task, left = left
+    def expand(
+        self, chosen: _Chosen, agenda: _Agenda
+    ) -> Iterator[tuple[float, int, _Chosen, _Agenda]]:
+        """What follows from the tasks up to the first choice."""
+        spent = 0
+        while agenda is not None:
+            task, agenda = agenda
             if isinstance(task, _Choose):
-                at, cost = task.candidates[task.start], task.costs[task.start]
-                need, start = task.need, task.start
-                rest: _Agenda = left
+                at, start, need = task.candidates[task.start], task.start, task.need
+                rest = agenda
                 if need > 1:
                     rest = (
                         _Choose(need - 1, task.candidates, task.costs, start + 1, task.goal),
-                        left,
+                        agenda,
                     )
-                yield spent, bounds, ((at, task.goal), rest), ahead
+                yield 0.0, spent, chosen, ((at, task.goal), rest)
                 if start + need < len(task.candidates):
                     skipped = _Choose(need, task.candidates, task.costs, start + 1, task.goal)
-                    extra = task.costs[start + need] - cost
-                    yield spent, bounds, (skipped, left), ahead + (extra if self._additive else 0)
+                    dearer = task.costs[start + need] - task.costs[start]
+                    yield dearer, spent, chosen, (skipped, agenda)
                 return
             at, (low, high) = task
             node = self.circuit.nodes[at]
             if isinstance(node, Leaf):
-                outcome = self._bind(node.condition, (low, high), bounds)
-                if outcome is None:
-                    return
-                changed, bounds = outcome
-                spent += changed
-                if self._additive:
-                    ahead -= changed
+                now = self.truth[node.condition]
+                spent += 1
+                chosen = (node.condition, low if now > high else high, chosen)
             elif isinstance(node, Negate):
-                left = ((node.child, (HIGH - high, HIGH - low)), left)
+                agenda = ((node.child, (HIGH - high, HIGH - low)), agenda)
             else:
-                need, candidates = self._candidates(node, (low, high))
-                if need > len(candidates):
-                    return
-                costs = self._costs((low, high))
+                costs = self.costs((low, high))
+                met = sum(costs[child] == 0 for child in node.children)
+                need = needed(node, (low, high)) - met
+                candidates = [child for child in node.children if 0 < costs[child] < inf]
                 if need == len(candidates):
                     for child in candidates:
-                        left = ((child, (low, high)), left)
-                elif need > 0:
+                        agenda = ((child, (low, high)), agenda)
+                else:
                     ordered = tuple(sorted(candidates, key=lambda child: costs[child]))
                     prices = tuple(costs[child] for child in ordered)
-                    left = (_Choose(need, ordered, prices, 0, (low, high)), left)
-        yield spent, bounds, None, 0.0
+                    agenda = (_Choose(need, ordered, prices, 0, (low, high)), agenda)
+        yield 0.0, spent, chosen, None
 
-    @property
-    def _additive(self) -> bool:
-        """Whether the costs of goals add up, so that what lies ahead is known exactly."""
-        return self.circuit.read_once
-
-    def _candidates(self, gate: Kth, goal: Goal) -> tuple[int, list[int]]:
-        """How many more children must meet the goal, and which of them can."""
-        need = gate.k if goal[1] == HIGH else len(gate.children) + 1 - gate.k
-        if not self._additive:  # a child that meets the goal now may be moved by another goal
-            return need, list(gate.children)
-        costs = self._costs(goal)
-        met = sum(costs[child] == 0 for child in gate.children)
-        return need - met, [child for child in gate.children if 0 < costs[child] < inf]
-
-    def _costs(self, goal: Goal) -> list[float]:
-        """The least number of changed conditions that brings each node within the goal (0 if repeats hide it)."""
-        if goal in self._cost_of_goal:
-            return self._cost_of_goal[goal]
-        if not self._additive:
-            return self._cost_of_goal.setdefault(goal, [0.0] * len(self.circuit.nodes))
+    def costs(self, goal: Goal) -> list[float]:
+        """The least number of changed conditions that brings each node within the goal."""
+        if goal in self._costs:
+            return self._costs[goal]
         mirrored = (HIGH - goal[1], HIGH - goal[0])
         costs = {goal: [0.0] * len(self.values), mirrored: [0.0] * len(self.values)}
         for at, node in enumerate(self.circuit.nodes):
@@ -159,40 +159,109 @@ class Search:
                 elif isinstance(node, Negate):
                     prices[at] = costs[(HIGH - high, HIGH - low)][node.child]
                 else:
-                    need = node.k if high == HIGH else len(node.children) + 1 - node.k
-                    prices[at] = sum(sorted(prices[child] for child in node.children)[:need])
-        self._cost_of_goal.update(costs)
+                    cheapest = sorted(prices[child] for child in node.children)
+                    prices[at] = sum(cheapest[: needed(node, (low, high))])
+        self._costs.update(costs)
         return costs[goal]
 
-    def _bind(self, condition: int, goal: Goal, bounds: _Bounds) -> tuple[int, _Bounds] | None:
-        """Tighten a condition's bounds; how many more conditions that changes, or None if impossible."""
-        now = self.truth[condition]
-        before: Goal = (LOW, HIGH)
-        link = bounds
-        while link is not None and not self._additive:
-            if link[0] == condition:
-                before = link[1]
-                break
-            link = link[2]
-        after = (max(before[0], goal[0]), min(before[1], goal[1]))
-        was_changed = not before[0] <= now <= before[1]
-        is_changed = not after[0] <= now <= after[1]
-        if after[0] > after[1] or (is_changed and not self.changeable[condition]):
-            return None
-        return int(is_changed and not was_changed), (condition, after, bounds)
 
-    def _changes(self, bounds: _Bounds) -> dict[int, int]:
-        """The changed conditions, each moved as far as its bounds allow."""
-        changes: dict[int, int] = {}
-        seen: set[int] = set()
-        while bounds is not None:
-            condition, (low, high), bounds = bounds
-            if condition not in seen:
-                seen.add(condition)
-                now = self.truth[condition]
-                if not low <= now <= high:
-                    changes[condition] = low if now > high else high
-        return dict(sorted(changes.items()))
+def needed(gate: Kth, goal: Goal) -> int:
+    """How many children must meet the goal of their gate."""
+    return gate.k if goal[1] == HIGH else len(gate.children) + 1 - gate.k
+
+
+# ---- Conditions that occur again ---------------------------------------------------------------
+
+
+class _Paths:
+    """Paths of the rule's diagram over the changeable conditions, all others fixed."""
+
+    def __init__(self, circuit: Circuit, truth: Sequence[int], changeable: Sequence[bool]) -> None:
+        self.circuit, self.truth, self.changeable = circuit, truth, changeable
+
+    def states(self, goals: Sequence[Goal], found: list[frozenset[int]]) -> Iterator[Change | None]:
+        """A change, or None for a step on the way; what holds a set that is found is not followed."""
+        diagrams, root, conditions = restricted(self.circuit, self.truth, self.changeable)
+        costs: dict[int, float] = {
+            value: 0.0 if any(low <= value <= high for low, high in goals) else inf
+            for value in TRUTHS
+        }
+
+        def cost(at: int) -> float:
+            if at not in costs:
+                now = self.truth[conditions[diagrams.top(at)]]
+                costs[at] = min(
+                    cost(diagrams.below(at, value)) + (value != now) for value in TRUTHS
+                )
+            return costs[at]
+
+        order = count(0, -1)
+        heap: list[tuple[float, int, int, int, _Chosen]] = []
+        if cost(root) < inf:
+            heappush(heap, (cost(root), next(order), 0, root, None))
+        while heap:
+            _, _, spent, at, chosen = heappop(heap)
+            changes = _unlinked(chosen)
+            if any(earlier <= changes.keys() for earlier in found):
+                yield None
+                continue
+            if at <= HIGH:
+                yield changes
+                continue
+            yield None
+            condition = conditions[diagrams.top(at)]
+            now = self.truth[condition]
+            # An unchanged condition first; of two changes the farther.
+            for value in sorted(TRUTHS, key=lambda v: (v != now, -abs(v - now)), reverse=True):
+                below = diagrams.below(at, value)
+                more = int(value != now)
+                if cost(below) < inf:
+                    kept = (condition, value, chosen) if more else chosen
+                    ahead = spent + more + cost(below)
+                    heappush(heap, (ahead, next(order), spent + more, below, kept))
+
+
+def restricted(
+    circuit: Circuit, truth: Sequence[int], free: Sequence[bool]
+) -> tuple[Diagrams, int, list[int]]:
+    """The rule as a diagram over the free conditions (in the order returned), all others fixed."""
+    names = [condition for condition in circuit.used if free[condition]]
+    number = {condition: i for i, condition in enumerate(names)}
+    below: list[set[int]] = []
+    groups: list[list[int]] = []
+    for node in circuit.nodes:
+        if isinstance(node, Leaf):
+            below.append({number[node.condition]} if free[node.condition] else set())
+        elif isinstance(node, Negate):
+            below.append(below[node.child])
+        else:
+            below.append(set[int]().union(*(below[child] for child in node.children)))
+            groups.append(sorted(below[-1]))
+    allow_depth(len(names))
+    order = variable_order([group for group in groups if len(group) > 1], len(names))
+    place = {variable: i for i, variable in enumerate(order)}
+    diagrams = Diagrams(MAX_NODES)
+    built: list[int] = []
+    for node in circuit.nodes:
+        if isinstance(node, Leaf):
+            fixed = not free[node.condition]
+            built.append(
+                truth[node.condition] if fixed else diagrams.variable(place[number[node.condition]])
+            )
+        elif isinstance(node, Negate):
+            built.append(diagrams.negate(built[node.child]))
+        else:
+            built.append(diagrams.kth_largest(node.k, [built[child] for child in node.children]))
+    diagrams.forget()
+    return diagrams, built[-1], [names[variable] for variable in order]
+
+
+def _unlinked(chosen: _Chosen) -> Change:
+    changes: Change = {}
+    while chosen is not None:
+        condition, value, chosen = chosen
+        changes[condition] = value
+    return changes
 
 
 def within(value: int) -> Goal:

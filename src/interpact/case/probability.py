@@ -24,7 +24,7 @@ from interpact.case.circuit import (
     compose,
 )
 from interpact.case.counting import gate_responses, gate_weights
-from interpact.case.diagrams import Diagrams, Weights, deep
+from interpact.case.diagrams import Diagrams, Weights, allow_depth, variable_order
 
 Responses = dict[Response, float]
 """A distribution over responses of the root to one node."""
@@ -90,29 +90,47 @@ class Plan:
         return self._put(Kth(len(parts) if everyone else 1, parts))
 
     def _entangle(self, top: Kth) -> int:
-        children: list[int] = []
-        variables: dict[int, int] = {}  # circuit node, or ~condition, to variable
-        diagrams = Diagrams()
+        parts: dict[int, int] = {}  # circuit node of a part to its number
+        same: dict[int, int] = {}  # condition that occurs here and there to the number of its part
+        groups: list[list[int]] = []  # the parts below each gate
 
-        def variable(key: int, at: int) -> int:
-            if key not in variables:
-                variables[key] = len(children)
-                children.append(self._copy(at))
-            return diagrams.variable(variables[key])
+        def scan(at: int) -> list[int]:
+            node = self.circuit.nodes[at]
+            if isinstance(node, Leaf) or self._private[at]:
+                number = len(set(parts.values()))
+                if isinstance(node, Leaf):
+                    number = same.setdefault(node.condition, number)
+                return [parts.setdefault(at, number)]
+            if isinstance(node, Negate):
+                return scan(node.child)
+            return gather(node)
+
+        def gather(gate: Kth) -> list[int]:
+            below = [part for child in gate.children for part in scan(child)]
+            groups.append(sorted(set(below)))
+            return below
+
+        gather(top)
+        count = len(set(parts.values()))
+        allow_depth(count)
+        order = variable_order(groups, count)
+        place = {part: i for i, part in enumerate(order)}
+        first = {part: at for at, part in reversed(parts.items())}
+        children = tuple(self._copy(first[part]) for part in order)
+        diagrams = Diagrams()
 
         def build(at: int) -> int:
             node = self.circuit.nodes[at]
-            if isinstance(node, Leaf):
-                return variable(~node.condition, at)
-            if self._private[at]:
-                return variable(at, at)
+            if at in parts:
+                return diagrams.variable(place[parts[at]])
             if isinstance(node, Negate):
                 return diagrams.negate(build(node.child))
+            assert isinstance(node, Kth)
             return diagrams.kth_largest(node.k, [build(child) for child in node.children])
 
-        with deep(len(self.circuit.used)):
-            root = diagrams.kth_largest(top.k, [build(child) for child in top.children])
-        return self._put(Entangled(tuple(children), diagrams, root))
+        root = diagrams.kth_largest(top.k, [build(child) for child in top.children])
+        diagrams.forget()
+        return self._put(Entangled(children, diagrams, root))
 
     def upward(self, weights: Sequence[Weights]) -> list[Weights]:
         """The distribution of every node's value."""
@@ -126,9 +144,8 @@ class Plan:
             elif isinstance(node, Kth):
                 found.append(gate_weights(node.k, [found[child] for child in node.children]))
             else:
-                with deep(len(node.children)):
-                    joint = node.diagrams.joint((node.root,), [found[c] for c in node.children])
-                found.append((joint.get((0,), 0.0), joint.get((1,), 0.0), joint.get((2,), 0.0)))
+                inputs = [found[child] for child in node.children]
+                found.append(node.diagrams.chances(node.root, inputs))
         return found
 
     def downward(
@@ -187,9 +204,7 @@ def _through(outer: Responses, inner: Responses) -> Responses:
 
 
 def _diagram_responses(node: Entangled, inputs: Sequence[Weights], position: int) -> Responses:
-    with deep(len(node.children)):
-        low, middle, high = (node.diagrams.restrict(node.root, position, v) for v in TRUTHS)
-        joint = node.diagrams.joint((low, middle, high), inputs)
+    joint = node.diagrams.response_chances(node.root, position, inputs)
     return {(key[0], key[1], key[2]): chance for key, chance in joint.items()}
 
 

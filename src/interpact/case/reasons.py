@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import inf
 
 from interpact.case.circuit import HIGH, LOW, MIDDLE, Circuit, Kth, Leaf
-from interpact.case.flips import Goal
+from interpact.case.flips import Goal, needed
 
 _MIRROR = {
     (MIDDLE, HIGH): (LOW, MIDDLE),
@@ -16,7 +16,9 @@ _MIRROR = {
 }
 
 
-def fixing(circuit: Circuit, truth: Sequence[int], without: int | None = None) -> list[int] | None:
+def fixing(
+    circuit: Circuit, truth: Sequence[int], without: Collection[int] = ()
+) -> list[int] | None:
     """Conditions other than `without` whose states fix the decision, or None where none are found.
 
     As few as there are, where every condition occurs once.
@@ -40,14 +42,14 @@ def fixing(circuit: Circuit, truth: Sequence[int], without: int | None = None) -
                 held.add(node.condition)
             elif isinstance(node, Kth):
                 ordered = sorted(node.children, key=lambda child: sizes[aim][child])
-                pending += [(child, aim) for child in ordered[: _need(node, aim)]]
+                pending += [(child, aim) for child in ordered[: needed(node, aim)]]
             else:
                 pending.append((node.child, _MIRROR[aim]))
     return sorted(held)
 
 
 def _sizes(
-    circuit: Circuit, truth: Sequence[int], without: int | None, goal: Goal
+    circuit: Circuit, truth: Sequence[int], without: Collection[int], goal: Goal
 ) -> dict[Goal, list[float]]:
     """How many conditions must be held so that each node keeps the goal (or its mirror image)."""
     goals = (goal, _MIRROR[goal])
@@ -55,16 +57,12 @@ def _sizes(
     for node in circuit.nodes:
         for aim in goals:
             if isinstance(node, Leaf):
-                kept = node.condition != without and aim[0] <= truth[node.condition] <= aim[1]
+                kept = node.condition not in without and aim[0] <= truth[node.condition] <= aim[1]
                 size = 1.0 if kept else inf
             elif isinstance(node, Kth):
                 found = sizes[aim]
-                size = sum(sorted(found[child] for child in node.children)[: _need(node, aim)])
+                size = sum(sorted(found[child] for child in node.children)[: needed(node, aim)])
             else:
                 size = sizes[_MIRROR[aim]][node.child]
             sizes[aim].append(size)
     return sizes
-
-
-def _need(gate: Kth, goal: Goal) -> int:
-    return gate.k if goal[1] == HIGH else len(gate.children) + 1 - gate.k

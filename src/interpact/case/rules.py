@@ -14,16 +14,16 @@ unknown while c1 is unknown, although it would be satisfied whatever c1 turned o
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import merge
 from itertools import islice
 
-from interpact.case.circuit import HIGH, LOW, MIDDLE, Circuit, Leaf, Response
+from interpact.case.circuit import HIGH, LOW, MIDDLE, Circuit, Leaf, Response, Standing
 from interpact.case.diagrams import Weights
 from interpact.case.expressions import And, Condition, Expression, Not, Or, parse_expression
-from interpact.case.flips import Goal, Search, away_from, within
+from interpact.case.flips import Goal, Search, away_from, restricted, within
 from interpact.case.probability import decision_weights, response_chances
 from interpact.case.reasons import fixing
 from interpact.case.states import Decision, State, did_you_mean
@@ -32,6 +32,8 @@ from interpact.errors import InterPactError
 States = Mapping[str, State | str]
 Chances = Mapping[str, Sequence[float]]
 """For each condition, the probabilities of satisfied, not satisfied and unknown."""
+
+FEW_CONDITIONS, LONG_TEXT = 64, 2_000
 
 _TRUTH = {State.SATISFIED: HIGH, State.NOT_SATISFIED: LOW, State.UNKNOWN: MIDDLE}
 _STATE = {truth: state for state, truth in _TRUTH.items()}
@@ -73,18 +75,13 @@ class Rule:
         self.text = text
 
     @staticmethod
-    @lru_cache(maxsize=4096)
     def parse(text: str) -> Rule:
         """Read `all`, `any` or an expression over condition ids.
 
         >>> str(Rule.parse("at least 2 of (c1, c2, not c3)"))
         'at least 2 of (c1, c2, not c3)'
         """
-        word = text.strip().lower()
-        if word in ("all", "any"):
-            return Rule(None, word)
-        expression = parse_expression(text)
-        return Rule(expression, str(expression))
+        return _parsed(text) if len(text) <= LONG_TEXT else _parse(text)
 
     def __str__(self) -> str:
         return self.text
@@ -178,7 +175,7 @@ class Rule:
             _known(target, chances)
         found = self._mapping_chances(chances, list(chances) if targets is None else targets)
         return {
-            target: min(1.0, sum(p for mapping, p in some.items() if len(set(mapping)) > 1))
+            target: min(1.0, sum((p for m, p in some.items() if len(set(m)) > 1), 0.0))
             for target, some in found.items()
         }
 
@@ -219,7 +216,33 @@ class Rule:
         goals = [[within(LOW)], [within(HIGH)]]
         return _changes(circuit, truth, changeable, goals, limit)
 
-    def reason(self, states: States, without: str | None = None) -> list[str] | None:
+    def can_flip(self, states: States, among: Collection[str]) -> bool:
+        """Whether states of these conditions together can change the decision.
+
+        >>> Rule.parse("any").can_flip({"c1": "satisfied", "c2": "satisfied"}, ["c1", "c2"])
+        True
+        """
+        return self.movable(states, [among])[0]
+
+    def movable(self, states: States, groups: Iterable[Collection[str]]) -> list[bool]:
+        """For each group of conditions, whether their states together can change the decision."""
+        circuit = self._circuit(states)
+        index = {condition: i for i, condition in enumerate(circuit.conditions)}
+        truth = _truths(states)
+        if circuit.read_once:
+            standing = Standing(circuit, truth)
+            reaches = (standing.reach(index[_known(c, index)] for c in group) for group in groups)
+            return [low != high for low, high in reaches]
+        found: list[bool] = []
+        for group in groups:
+            free = [False] * len(circuit.conditions)
+            for condition in group:
+                free[index[_known(condition, index)]] = True
+            _, root, _ = restricted(circuit, truth, free)
+            found.append(root > HIGH)  # a diagram that is constant is its value
+        return found
+
+    def reason(self, states: States, without: Collection[str] = ()) -> list[str] | None:
         """Few conditions (other than `without`) whose states alone fix the decision.
 
         >>> states = {"c1": "satisfied", "c2": "not_satisfied", "c3": "unknown"}
@@ -229,10 +252,9 @@ class Rule:
         None where there are none, as for every condition that is pivotal.
         """
         circuit = self._circuit(states)
-        if without is not None:
-            _known(without, states)
-        target = None if without is None else circuit.conditions.index(without)
-        held = fixing(circuit, _truths(states), target)
+        without = (without,) if isinstance(without, str) else without
+        left_out = {circuit.conditions.index(_known(c, states)) for c in without}
+        held = fixing(circuit, _truths(states), left_out)
         return None if held is None else [circuit.conditions[i] for i in held]
 
     def _circuit(self, states: Mapping[str, object] | Sequence[str]) -> Circuit:
@@ -254,17 +276,36 @@ class Rule:
         }
 
 
-@lru_cache(maxsize=1024)
+def _parse(text: str) -> Rule:
+    word = text.strip().lower()
+    if word in ("all", "any"):
+        return Rule(None, word)
+    expression = parse_expression(text)
+    return Rule(expression, str(expression))
+
+
+_parsed = lru_cache(maxsize=4096)(_parse)
+
+
 def _circuit(rule: Rule, conditions: tuple[str, ...]) -> Circuit:
+    # Many small circuits are worth keeping; a few large ones fill the memory.
+    return (_kept if len(conditions) <= FEW_CONDITIONS else _lately)(rule, conditions)
+
+
+def _built(rule: Rule, conditions: tuple[str, ...]) -> Circuit:
     expression = rule.over(conditions)
     missing = sorted(_ids(expression) - set(conditions))
     if missing:
         guess = did_you_mean(missing[0], list(conditions))
         listed = ", ".join(f'"{name}"' for name in missing[:5])
         raise InterPactError(
-            f"the rule `{shorten(rule.text)}` names {listed}, which the states do not have{guess}"
+            f"the rule `{shorten(rule.text)}` names {listed}, which the case does not have{guess}"
         )
     return Circuit(expression, conditions)
+
+
+_kept = lru_cache(maxsize=2048)(_built)
+_lately = lru_cache(maxsize=4)(_built)
 
 
 def _ids(expression: Expression) -> set[str]:
@@ -279,10 +320,11 @@ def _ids(expression: Expression) -> set[str]:
     return found
 
 
-def _known(target: str, states: Collection[str]) -> None:
+def _known(target: str, states: Collection[str]) -> str:
     if target not in states:
         guess = did_you_mean(target, list(states))
         raise InterPactError(f'there is no condition "{target}"{guess}')
+    return target
 
 
 def _truths(states: States) -> list[int]:
@@ -317,7 +359,7 @@ def _weights(chances: Chances) -> list[Weights]:
 
 
 def _mapping(response: Response) -> dict[State, Decision]:
-    return _MAPPINGS[response]
+    return dict(_MAPPINGS[response])
 
 
 def _changes(

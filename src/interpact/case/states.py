@@ -20,7 +20,8 @@ class _Label(StrEnum):
     def _missing_(cls, value: object) -> Self | None:
         if not isinstance(value, str):
             return None
-        word = re.sub(r"[\s-]+", "_", value.strip().lower()).removesuffix("_evidence")
+        word = re.sub(r"[\s-]+", "_", value.strip().lower())
+        word = "insufficient" if word == "insufficient_evidence" else word
         return next((label for label in cls if label.value == word), None)
 
     @property
