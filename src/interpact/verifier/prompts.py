@@ -8,7 +8,7 @@ untrusted: it is written as a JSON string, so that no line of it can pass for on
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from interpact.case.case import Case, Root
@@ -71,14 +71,8 @@ def after_state(case: Case, condition: str) -> str:
     )
 
 
-def state_answer(state: State) -> str:
-    """How the answer to `after_state` begins."""
-    return f"State: {STATE_WORDS[state]}\nDecision: "
-
-
-def decision_answer(decision: Decision) -> str:
-    """How it ends."""
-    return DECISION_WORDS[decision]
+STATE_START, DECISION_START = "State:", "\nDecision:"
+"""How the answer to `after_state` begins, and how it goes on after the state."""
 
 
 def paired(pair: PairText, state: State, decision: Decision) -> str:
@@ -99,11 +93,16 @@ def paired(pair: PairText, state: State, decision: Decision) -> str:
 
 def conditional_question(state: State) -> str:
     """The line whose answer is the decision if the target condition is in that state."""
-    return f"If {STATE_WORDS[state]}: "
+    return f"If {STATE_WORDS[state]}:"
 
 
-FLAT_QUESTION = "Decision now: "
+FLAT_QUESTION = "Decision now:"
 """The line whose answer is the decision outright, for the composition ablation."""
+
+
+def as_answers(words: Iterable[str]) -> list[str]:
+    """Label words as they follow a colon."""
+    return [f" {word}" for word in words]
 
 
 def _case(case: Case) -> str:
