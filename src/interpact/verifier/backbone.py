@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from interpact.errors import InterPactError
+from interpact.verifier.config import LoraSettings
 from interpact.verifier.encode import Encoder
+from interpact.verifier.fast import chunks, quicken_adapters, use_tree_attention
 from interpact.verifier.fetch import SMOLLM2, fetched
-from interpact.verifier.pack import Batch, Row, packed, plain
-
-
-@dataclass(frozen=True, slots=True)
-class LoraSettings:
-    """Adapters on all linear layers; the paper's 32 / 64 / 0.05."""
-
-    rank: int = 32
-    scale: int = 64  # lora_alpha
-    dropout: float = 0.05
-    embeddings: bool = True  # embeddings and output layer are trained too
+from interpact.verifier.pack import Batch, Row, dense_mask, packed, plain
 
 
 class Reader(nn.Module):
@@ -32,16 +24,41 @@ class Reader(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
+        plain = causal(model)
+        self.packs = can_pack(plain)
+        # On a CPU, attention along the tree skips what a mask would only hide.
+        self.along_tree = self.packs and plain.device.type == "cpu" and use_tree_attention(plain)
+        self.masks = quicken_adapters(model)
 
-    def forward(self, tokens: Tensor, positions: Tensor, mask: Tensor, reads: Tensor) -> Tensor:
-        causal = self.model.get_base_model() if hasattr(self.model, "peft_config") else self.model
-        if mask.dim() == 4:  # as a bias, which every attention implementation adds
-            bias = torch.zeros(mask.shape, dtype=_compute_dtype(causal), device=mask.device)
-            mask = bias.masked_fill(~mask, torch.finfo(bias.dtype).min)
-        hidden = causal.get_decoder()(
-            input_ids=tokens, position_ids=positions, attention_mask=mask, use_cache=False
+    def forward(self, batch: Batch) -> Tensor:
+        """read x vocabulary."""
+        for masks in self.masks:
+            masks.redraw()
+        model = causal(self.model)
+        embedded = model.get_input_embeddings()(batch.tokens).to(model.dtype)
+        extra: dict[str, Any] = {}
+        mask = batch.mask
+        if batch.stretches and self.along_tree:
+            extra["stretches"] = chunks(batch.stretches)
+        elif batch.stretches:  # as a bias, which every other attention adds
+            seen = dense_mask(batch.stretches, batch.tokens.shape[1]).to(embedded.device)
+            bias = torch.zeros(seen.shape, dtype=embedded.dtype, device=embedded.device)
+            mask = bias.masked_fill(~seen, torch.finfo(bias.dtype).min)[None, None]
+        hidden = model.get_decoder()(
+            inputs_embeds=embedded,
+            position_ids=batch.positions,
+            attention_mask=mask,
+            use_cache=False,
+            **extra,
         ).last_hidden_state
-        return causal.get_output_embeddings()(hidden[reads[:, 0], reads[:, 1]])
+        read = hidden[batch.reads[:, 0], batch.reads[:, 1]]
+        head = model.get_output_embeddings()
+        return head(read.to(head.weight.dtype))
+
+
+def causal(model: Any) -> Any:
+    """The transformers model inside of its adapters."""
+    return model.get_base_model() if hasattr(model, "peft_config") else model
 
 
 @dataclass(frozen=True)
@@ -51,13 +68,17 @@ class Backbone:
     name: str
     reader: Reader
     encoder: Encoder
-    packs: bool  # full attention: rows that begin alike can share one sequence
     device: torch.device
 
     @property
     def model(self) -> Any:
         """The transformers (or PEFT) model."""
         return self.reader.model
+
+    @property
+    def packs(self) -> bool:
+        """Whether rows that begin alike share one sequence."""
+        return self.reader.packs
 
     def batches(self, groups: Sequence[Sequence[Row]], limit: int) -> list[tuple[range, Batch]]:
         """Consecutive groups of rows as batches of about `limit` tokens."""
@@ -76,16 +97,20 @@ class Backbone:
         return found
 
     @torch.no_grad()
-    def logits(self, rows: Sequence[Row], limit: int = 2048) -> Tensor:
-        """The next-token logits at every read position of the rows, in float32."""
+    def logits(
+        self,
+        groups: Sequence[Sequence[Row]],
+        limit: int = 1536,
+        watch: Callable[[int], None] | None = None,
+    ) -> Iterator[Tensor]:
+        """For each group of rows, the next-token logits (float32) at all its read positions."""
         self.reader.eval()
-        found: list[Tensor] = []
-        for _, batch in self.batches([[row] for row in rows], limit):
-            batch = batch.to(self.device)
-            found.append(
-                self.reader(batch.tokens, batch.positions, batch.mask, batch.reads).float()
-            )
-        return torch.cat(found) if found else torch.empty(0)
+        for span, batch in self.batches(groups, limit):
+            logits = self.reader(batch.to(self.device)).float()
+            reads = [sum(len(row.reads) for row in groups[i]) for i in span]
+            yield from logits.split(reads)
+            if watch:
+                watch(len(span))
 
 
 def _plain(groups: Sequence[Sequence[Row]]) -> Batch:
@@ -96,13 +121,17 @@ def load_backbone(
     name: str,
     *,
     adapter: str | Path | None = None,
+    new_adapter: LoraSettings | None = None,
     trainable: bool = False,
     dtype: str = "auto",
     device: str = "auto",
 ) -> Backbone:
     """A backbone by hub id, local folder or `smollm2`, with the adapter of a run if one is given."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
 
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     where = fetched() if name == SMOLLM2 else name
     on = torch.device(_device() if device == "auto" else device)
     kind = _dtype(on) if dtype == "auto" else getattr(torch, dtype)
@@ -116,15 +145,17 @@ def load_backbone(
         ) from None
     if adapter is not None:
         model = with_adapter(model, adapter, trainable)
+    elif new_adapter is not None:
+        model = with_new_adapter(model, new_adapter)
     return backbone_of(name, model, tokenizer, on)
 
 
 def backbone_of(name: str, model: Any, tokenizer: Any, device: torch.device) -> Backbone:
     """A backbone around a model that is loaded already."""
     model.to(device)
-    text = model.config.get_text_config()
+    text = causal(model).config.get_text_config()
     context = getattr(text, "max_position_embeddings", None) or 1 << 30
-    return Backbone(name, Reader(model), Encoder(tokenizer, context), can_pack(model), device)
+    return Backbone(name, Reader(model), Encoder(tokenizer, context), device)
 
 
 def can_pack(model: Any) -> bool:
@@ -138,18 +169,28 @@ def with_new_adapter(model: Any, settings: LoraSettings) -> Any:
     from peft import LoraConfig, get_peft_model
 
     tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))
-    return get_peft_model(
-        model,
-        LoraConfig(
-            task_type="CAUSAL_LM",
-            r=settings.rank,
-            lora_alpha=settings.scale,
-            lora_dropout=settings.dropout,
-            target_modules="all-linear",
-            modules_to_save=_outer_layers(model) if settings.embeddings else None,
-            ensure_weight_tying=settings.embeddings and tied,
-        ),
+    return _in_float32(
+        get_peft_model(
+            model,
+            LoraConfig(
+                task_type="CAUSAL_LM",
+                r=settings.rank,
+                lora_alpha=settings.scale,
+                lora_dropout=settings.dropout,
+                target_modules="all-linear",
+                modules_to_save=_outer_layers(model) if settings.embeddings else None,
+                ensure_weight_tying=settings.embeddings and tied,
+            ),
+        )
     )
+
+
+def _in_float32(model: Any) -> Any:
+    """The model with what is trained in float32: steps are too small for bf16."""
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            parameter.data = parameter.data.float()
+    return model
 
 
 def with_adapter(model: Any, folder: str | Path, trainable: bool = False) -> Any:
@@ -158,7 +199,8 @@ def with_adapter(model: Any, folder: str | Path, trainable: bool = False) -> Any
 
     if not (Path(folder) / "adapter_config.json").exists() and Path(folder).exists():
         raise InterPactError(f"{folder}: holds no adapter (adapter_config.json); name a run's one")
-    return PeftModel.from_pretrained(model, str(folder), is_trainable=trainable)
+    found = PeftModel.from_pretrained(model, str(folder), is_trainable=trainable)
+    return _in_float32(found) if trainable else found
 
 
 def _outer_layers(model: Any) -> list[str]:
@@ -179,14 +221,6 @@ def _dtype(device: torch.device) -> torch.dtype:
 def _cpu_has_bf16() -> bool:
     # Without these instructions bf16 on a CPU is slower than float32.
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())  # type: ignore[reportPrivateUsage]
-
-
-def _compute_dtype(model: Any) -> torch.dtype:
-    if torch.is_autocast_enabled("cpu"):
-        return torch.get_autocast_dtype("cpu")
-    if torch.is_autocast_enabled("cuda"):
-        return torch.get_autocast_dtype("cuda")
-    return model.dtype
 
 
 def _first_line(error: Exception) -> str:

@@ -29,6 +29,7 @@ class Encoder:
         self.tokenizer, self.context = tokenizer, context
         self._before, self._after = self._turn()
         self.placeholder = self.text(_PLACEHOLDER)[:1]
+        self.end: int | None = tokenizer.eos_token_id
 
     def text(self, text: str) -> tuple[int, ...]:
         """The tokens of a text; what looks like a special token in it is text."""

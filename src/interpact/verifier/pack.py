@@ -1,6 +1,6 @@
-"""Rows of tokens that begin alike, computed once: packed as a tree with a mask that keeps branches apart.
+"""Rows of tokens that begin alike, computed once: merged as a tree in which branches stay apart.
 
-A row is one prompt with the positions that are read. Rows of one root share their case; in a pack, a
+A row is one prompt with the positions that are read. Rows of one root share their case; in a pack a
 shared beginning stands once, and every token attends to its own row's tokens only. So the numbers are
 those of the rows computed one by one.
 """
@@ -8,9 +8,8 @@ those of the rows computed one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,18 +22,43 @@ class Row:
     reads: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Tokens that follow each other, and the ranges of tokens above them in the tree."""
+
+    start: int
+    stop: int
+    above: tuple[tuple[int, int], ...]
+
+    def up_to(self, stop: int) -> tuple[tuple[int, int], ...]:
+        """The ranges above a token that follows this stretch's token before `stop`."""
+        if self.above and self.above[-1][1] == self.start:
+            return (*self.above[:-1], (self.above[-1][0], stop))
+        return (*self.above, (self.start, stop))
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
-    """What a model is given: batch x length, and which places of it are read (in order of rows)."""
+    """What a model is given: batch x length, and which places of it are read (in order of rows).
+
+    Either `mask` tells padding from tokens, or `stretches` how the one sequence is a tree.
+    """
 
     tokens: Tensor
     positions: Tensor
-    mask: Tensor
     reads: Tensor
+    mask: Tensor | None = None
+    stretches: tuple[Stretch, ...] = ()
 
     def to(self, device: torch.device | str) -> Batch:
         """The batch on another device."""
-        return Batch(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
+        return replace(
+            self,
+            tokens=self.tokens.to(device),
+            positions=self.positions.to(device),
+            reads=self.reads.to(device),
+            mask=None if self.mask is None else self.mask.to(device),
+        )
 
 
 @dataclass
@@ -42,9 +66,10 @@ class Tree:
     """Rows merged where they begin alike; a node is a token after all tokens above it."""
 
     tokens: list[int] = field(default_factory=list[int])
-    parents: list[int] = field(default_factory=list[int])
     depths: list[int] = field(default_factory=list[int])
     reads: list[int] = field(default_factory=list[int])
+    stretches: list[Stretch] = field(default_factory=list[Stretch])
+    _stretch_of: list[int] = field(default_factory=list[int])
     _children: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 
     def __len__(self) -> int:
@@ -52,50 +77,43 @@ class Tree:
 
     def extra(self, rows: Iterable[Row]) -> int:
         """How many tokens these rows would add (rows among themselves counted as if apart)."""
-        return sum(len(row.tokens) - self._shared(row)[0] for row in rows)
+        return sum(len(row.tokens) - len(self._shared(row)) for row in rows)
 
     def add(self, row: Row) -> None:
         """Add a row."""
-        depth, at = self._shared(row)
-        path = self._path(at)
-        for token in row.tokens[depth:]:
-            self._children[at, token] = node = len(self.tokens)
-            self.tokens.append(token)
-            self.parents.append(at)
-            self.depths.append(len(path))
+        path = self._shared(row)
+        depth, at = len(path), path[-1] if path else -1
+        start, stop = len(self.tokens), len(self.tokens) + len(row.tokens) - depth
+        if stop > start:
+            above = self.stretches[self._stretch_of[at]].up_to(at + 1) if path else ()
+            self._stretch_of += [len(self.stretches)] * (stop - start)
+            self.stretches.append(Stretch(start, stop, above))
+        for node, token in enumerate(row.tokens[depth:], start):
+            self._children[at, token] = at = node
             path.append(node)
-            at = node
+        self.tokens += row.tokens[depth:]
+        self.depths += range(depth, len(row.tokens))
         self.reads += [path[read] for read in row.reads]
 
-    def _shared(self, row: Row) -> tuple[int, int]:
+    def _shared(self, row: Row) -> list[int]:
+        """The nodes of the row's beginning that are there already."""
+        path: list[int] = []
         at = -1
-        for depth, token in enumerate(row.tokens):
+        for token in row.tokens:
             below = self._children.get((at, token))
             if below is None:
-                return depth, at
+                break
             at = below
-        return len(row.tokens), at
-
-    def _path(self, at: int) -> list[int]:
-        found: list[int] = []
-        while at >= 0:
-            found.append(at)
-            at = self.parents[at]
-        return found[::-1]
+            path.append(at)
+        return path
 
     def batch(self) -> Batch:
         """The whole tree as one sequence."""
-        length = len(self.tokens)
-        seen = np.zeros((length, length), dtype=bool)
-        for node, parent in enumerate(self.parents):
-            if parent >= 0:
-                seen[node] = seen[parent]
-            seen[node, node] = True
         return Batch(
             torch.tensor([self.tokens]),
             torch.tensor([self.depths]),
-            torch.from_numpy(seen)[None, None],
             torch.tensor([[0, read] for read in self.reads]).reshape(-1, 2),
+            stretches=tuple(self.stretches),
         )
 
 
@@ -115,7 +133,7 @@ def packed(groups: Sequence[Sequence[Row]], limit: int) -> list[tuple[range, Tre
 
 
 def plain(rows: Sequence[Row]) -> Batch:
-    """Rows side by side, padded at the end, for models whose layers cannot be masked."""
+    """Rows side by side, padded at the end, for models whose layers cannot be kept apart."""
     length = max(len(row.tokens) for row in rows)
     tokens = torch.zeros(len(rows), length, dtype=torch.long)
     mask = torch.zeros(len(rows), length, dtype=torch.long)
@@ -124,4 +142,17 @@ def plain(rows: Sequence[Row]) -> Batch:
         mask[i, : len(row.tokens)] = 1
     reads = [[i, read] for i, row in enumerate(rows) for read in row.reads]
     positions = torch.arange(length).expand(len(rows), -1)
-    return Batch(tokens, positions, mask, torch.tensor(reads).reshape(-1, 2))
+    return Batch(tokens, positions, torch.tensor(reads).reshape(-1, 2), mask=mask)
+
+
+def dense_mask(stretches: Sequence[Stretch], length: int) -> Tensor:
+    """The tree as a matrix, token x token: whether it is seen."""
+    seen = torch.zeros(length, length, dtype=torch.bool)
+    for part in stretches:
+        for start, stop in part.above:
+            seen[part.start : part.stop, start:stop] = True
+        n = part.stop - part.start
+        seen[part.start : part.stop, part.start : part.stop] = torch.ones(
+            n, n, dtype=torch.bool
+        ).tril()
+    return seen

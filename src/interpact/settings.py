@@ -1,0 +1,66 @@
+"""Settings files: YAML in which an unknown key is an error with line and remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from interpact.case.case import Location
+from interpact.case.formats import FormatError, decode, parse_yaml
+from interpact.case.problems import InputProblems, Problem, describe, field_problems
+from interpact.errors import InterPactError
+
+M = TypeVar("M", bound=BaseModel)
+
+EXTENDS = "extends"
+"""A settings file may begin from another one and name only what differs."""
+
+
+def read_settings(path: Path, kind: type[M]) -> M:
+    """The settings of a YAML file and of the file that it extends."""
+    data, line_of = _load(path, set())
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        fields: dict[Location, tuple[str, ...]] = {(): tuple(kind.model_fields)}
+        for name, field in kind.model_fields.items():
+            inner = field.annotation
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                fields[(name,)] = tuple(inner.model_fields)
+        raise InputProblems(
+            [
+                Problem(str(path), line_of(at), describe(at, data), what)
+                for at, what in field_problems(error.errors(include_url=False), fields)
+            ]
+        ) from None
+
+
+def _load(path: Path, seen: set[Path]) -> tuple[dict[str, Any], Any]:
+    if path.resolve() in seen:
+        raise InterPactError(f"{path}: extends itself; name another file")
+    seen.add(path.resolve())
+    try:
+        document = next(parse_yaml(decode(path.read_bytes())), None)
+    except OSError as error:
+        raise InterPactError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except FormatError as error:
+        raise InputProblems([Problem(str(path), error.line, "", error.what)]) from None
+    if document is None or document.data is None:
+        return {}, lambda at: None
+    data = document.data
+    if not isinstance(data, dict):
+        raise InterPactError(f"{path}: is not a list of settings; write key: value")
+    other = data.pop(EXTENDS, None)
+    if other is not None:
+        data = _merged(_load(path.parent / str(other), seen)[0], data)
+    return data, document.line_of
+
+
+def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    found = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, dict) and isinstance(found.get(key), dict)
+        found[key] = _merged(found[key], value) if both else value
+    return found
