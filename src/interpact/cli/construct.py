@@ -90,6 +90,7 @@ async def _construct(
 
     async with AsyncExitStack() as stack:
         corpus = Corpus.read(folder)
+        corpus.need_roots(folder)
         endpoint = await open_endpoint(stack, settings, folder, max_requests)
         try:
             with _progress(endpoint) as watch:

@@ -129,10 +129,7 @@ def report(folder: str | Path) -> ConstructionReport:
 def _check(folder: str | Path, corpus: Corpus) -> None:
     # Reading the corpus has made sure of the rest: that each target unit is there and bears on its
     # condition, and that the states of each case agree with its decision.
-    if not corpus.roots:
-        raise InterPactError(
-            f"{Path(folder) / ROOTS}: no roots; name the target units, or import a source"
-        )
+    corpus.need_roots(folder)
     longest = max(corpus.roots, key=len)
     if len(longest) + len(max(Operation, key=len)) >= 300:
         raise InterPactError(
