@@ -53,6 +53,13 @@ def test_a_dry_run_counts_and_sends_nothing(bare: Path) -> None:
     assert not (bare / "pairs.jsonl").exists()
 
 
+@pytest.mark.parametrize("option", ["--slots", "--limit", "--max-requests"])
+def test_a_senseless_number_is_told_in_plain_words(bare: Path, option: str) -> None:
+    done = interpact("construct", bare, option, -1, "--dry-run")
+    assert done.returncode == 2
+    assert option in done.stderr and "Traceback" not in done.stderr
+
+
 def test_without_a_model_every_state_waits_for_a_person(bare: Path) -> None:
     offline = ("--config", CONFIGS / "construct-offline.yaml")
     out = run("construct", bare, *offline)

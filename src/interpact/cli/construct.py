@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,11 +35,11 @@ def construct(
         str | None, typer.Option(help="Instead of the settings' OpenAI-compatible endpoint.")
     ] = None,
     slots: Annotated[
-        int | None, typer.Option(help="Instead of the settings' requests at a time.")
+        int | None, typer.Option(help="Instead of the settings' requests at a time.", min=1)
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many roots.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many roots.", min=1)] = None,
     max_requests: Annotated[
-        int | None, typer.Option(help="Stop after so many new requests; a re-run goes on.")
+        int | None, typer.Option(help="Stop after so many new requests; a re-run goes on.", min=0)
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count the requests and tokens; send nothing.")
@@ -107,11 +107,13 @@ async def _construct(
 
 
 async def _dry_run(folder: Path, settings: ConstructConfig, limit: int | None) -> None:
-    from interpact.construct.config import makers
+    from interpact.construct.config import kept_answers, makers
     from interpact.construct.run import dry_run
     from interpact.corpus.store import Corpus
 
-    found = await dry_run(folder, makers(settings, Corpus.read(folder), None), limit=limit)
+    with ExitStack() as stack:
+        ask = kept_answers(stack, settings, folder)
+        found = await dry_run(folder, makers(settings, Corpus.read(folder), ask), limit=limit)
     print(f"{found.attempts:,} attempts to make, {found.finished:,} finished before")
     for purpose, number in sorted(found.requests.items()):
         print(f"{number:,} requests to {purpose}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from interpact.case.formats import FormatError, decode, parse_yaml
 from interpact.case.problems import InputProblems, Problem, describe, field_problems
-from interpact.construct.ask import Answer, Request
+from interpact.construct.ask import Answer, Ask, Request, Unkept
 from interpact.construct.cache import Cache
 from interpact.construct.checks import ModelAssessor, NoAssessor
 from interpact.construct.editors import ModelEditor
-from interpact.construct.endpoint import OPENAI, Endpoint, Usage
+from interpact.construct.endpoint import OPENAI, Endpoint, Usage, kept_answer
 from interpact.construct.judges import Panel
 from interpact.construct.offline import OfflineEditor
 from interpact.construct.run import Makers
@@ -77,13 +77,29 @@ class ConstructConfig(BaseModel):
         return Who.MODEL in (self.editor, self.judges, self.checks)
 
 
-async def _no_ask(request: Request) -> Answer:
-    raise InterPactError(f"nothing may be asked here ({request.purpose}); this is a dry run")
+async def nothing_kept(request: Request) -> Answer:
+    """An `Ask` that asks nothing and knows no answer."""
+    raise Unkept(request)
 
 
-def makers(config: ConstructConfig, corpus: Corpus, ask: Endpoint | None) -> Makers:
-    """Editor, judges and assessor; without an endpoint their requests can be counted, not sent."""
-    asked = ask or _no_ask
+def kept_answers(stack: ExitStack, config: ConstructConfig, folder: Path) -> Ask:
+    """An `Ask` that gives the answers that are cached beside the corpus, and asks nothing."""
+    if not config.needs_model or not (folder / CACHE).exists():
+        return nothing_kept
+    cache = stack.enter_context(Cache(folder / CACHE))
+
+    async def kept(request: Request) -> Answer:
+        answer = await kept_answer(cache, config.model, config.parameters, request)
+        if answer is None:
+            raise Unkept(request)
+        return answer
+
+    return kept
+
+
+def makers(config: ConstructConfig, corpus: Corpus, ask: Ask | None) -> Makers:
+    """Editor, judges and assessor; without anyone to ask their requests are counted, not sent."""
+    asked = ask or nothing_kept
     if config.judges is Who.OFFLINE or config.checks is Who.OFFLINE:
         raise InterPactError(
             "judges and checks: use model or nobody; only the editor works offline"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interpact.case.case import Root
-from interpact.construct.ask import Request
+from interpact.construct.ask import Request, Unkept
 from interpact.construct.checks import Assessor, Exclusion, automatic_exclusion, text_exclusion
 from interpact.construct.editors import Abstention, Editor, edited
 from interpact.construct.judges import Panel
@@ -83,7 +83,7 @@ async def construct(
 ) -> ConstructionReport:
     """Attempt every operation on every root (the first `limit` roots), and write the pairs.
 
-    `at_once` attempts are under way, each with one request at most. With three times as many as an
+    `at_once` attempts are under way, each with two requests at most. With three times as many as an
     endpoint takes requests, the next one is ready whenever a request is answered.
     A root and operation that has a pair already is left as it is, whoever made it. When a request
     cannot be served the pairs so far are written, and the error is raised.
@@ -250,9 +250,9 @@ ANSWER_TOKENS = {"edit": 40, "assess": 90}  # beside the text of an edit; a stat
 class DryRun:
     """What a run would send: requests by purpose, and tokens roughly.
 
-    A token is taken for four characters. An edit that a model would write is taken to be made, to
-    pass its checks and to be as long as its unit; third opinions and retries are not counted, nor
-    is it known which answers a cache holds.
+    A token is taken for four characters. What is answered in the cache is not counted. An edit that
+    a model has yet to write is taken to be made, to pass its checks and to be as long as its unit;
+    third opinions on readings yet to come, and retries, are not counted.
     """
 
     attempts: int
@@ -269,7 +269,10 @@ async def dry_run(
     limit: int | None = None,
     operations: Sequence[Operation] = tuple(Operation),
 ) -> DryRun:
-    """Count the requests that `construct` would send; nothing is sent or written."""
+    """Count the requests that `construct` would send; nothing is sent or written.
+
+    The makers ask nothing either: their `Ask` gives kept answers, and raises `Unkept` for the rest.
+    """
     corpus = Corpus.read(folder)
     _check(folder, corpus)
     standing = standing_attempts(folder, corpus)
@@ -289,17 +292,33 @@ async def dry_run(
 
 
 async def _requests(job: _Job, makers: Makers, unit: str) -> list[Request]:
-    """The requests of an attempt; the unit's own text stands for the edit of a model."""
+    """The requests of an attempt; the unit's own text stands for an edit yet to be written."""
     root, operation = job.root.root, job.operation
+    unsent: list[Request] = []
     text: str | None = unit
-    asked: list[Request | None] = []
-    if operation is not Operation.REMOVAL:
-        asked.append(makers.editor.request(job.root, operation))
-    if asked in ([], [None]):
+    try:
         edit = await edited(makers.editor, job.root, operation)
+    except Unkept as miss:
+        unsent.append(miss.request)
+    else:
         if isinstance(edit, Abstention) or _excluded(root, operation, edit.text):
             return []
         text = edit.text
-    asked.append(makers.assessor.request(root, operation, text))
-    asked += makers.panel.requests(root, intervened(root.case, root.evidence, operation, text))
-    return [request for request in asked if request is not None]
+    try:
+        if (await makers.assessor.assess(root, operation, text)).exclusion is not None:
+            return unsent
+    except Unkept as miss:
+        unsent.append(miss.request)
+    after = intervened(root.case, root.evidence, operation, text)
+    read = len(unsent)
+    for judge in (makers.panel.after, makers.panel.comparison):
+        try:
+            await judge.read(root, after)
+        except Unkept as miss:
+            unsent.append(miss.request)
+    if len(unsent) == read:  # both are known, and so is whether a third is needed
+        try:
+            await makers.panel.rule(root, after)
+        except Unkept as miss:
+            unsent.append(miss.request)
+    return unsent
