@@ -56,6 +56,17 @@ def test_the_paper_config_is_the_default() -> None:
     assert config.model_dump(exclude={"slots"}) == ConstructConfig().model_dump(exclude={"slots"})
 
 
+def test_parameters_are_sent_as_the_numbers_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text('model: 5.4\nparameters: {temperature: 0, top_p: 0.9, seed: 7, stop: "3"}\n')
+    config = ConstructConfig.read(path)
+    assert config.parameters == {"temperature": 0, "top_p": 0.9, "seed": 7, "stop": "3"}
+    assert [type(value) for value in config.parameters.values()] == [int, float, int, str]
+    assert config.model == "5.4"
+    local = ConstructConfig.read(CONFIGS / "construct-local.yaml")
+    assert local.parameters == {"temperature": 0}
+
+
 def test_bad_settings_say_where_and_what(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("editor: model\nmodle: x\nslots: 0\n")

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from interpact.case.formats import FormatError, decode, parse_yaml
@@ -54,12 +55,16 @@ class ConstructConfig(BaseModel):
     def read(path: Path) -> ConstructConfig:
         """The settings of a YAML file; unknown ones are errors."""
         try:
-            document = next(parse_yaml(decode(path.read_bytes())), None)
+            text = decode(path.read_bytes())
+            document = next(parse_yaml(text), None)
         except OSError as error:
             raise InterPactError(f"{path}: cannot be read: {error.strerror or error}") from None
         except FormatError as error:
             raise InputProblems([Problem(str(path), error.line, "", error.what)]) from None
-        data = document.data if document is not None else None
+        data: Any = document.data if document is not None else None
+        if isinstance(data, dict) and "parameters" in data:
+            # Case files keep every scalar as text; a server wants its numbers to be numbers.
+            data = {**data, "parameters": _typed(text, path)["parameters"]}
         try:
             return ConstructConfig.model_validate({} if data is None else data)
         except ValidationError as error:
@@ -75,6 +80,14 @@ class ConstructConfig(BaseModel):
     def needs_model(self) -> bool:
         """Whether anything is asked of an endpoint."""
         return Who.MODEL in (self.editor, self.judges, self.checks)
+
+
+def _typed(text: str, path: Path) -> Any:
+    """The first document of a YAML text with numbers as numbers."""
+    try:
+        return next(yaml.safe_load_all(text))
+    except (ValueError, yaml.YAMLError) as error:
+        raise InterPactError(f"{path}: parameters: {error}; correct the value") from None
 
 
 async def nothing_kept(request: Request) -> Answer:
