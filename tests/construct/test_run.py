@@ -389,3 +389,32 @@ def test_a_dry_run_knows_where_kept_readings_need_a_third(tmp_path: Path):
     plan = asyncio.run(dry_run(folder, makers(ask.from_memory)))
     assert set(plan.requests) == {"judge_third"}
     assert plan.requests.total() == len(ask.of("judge_third")) > 0
+
+
+def test_the_report_counts_pairs_that_a_killed_run_did_not_come_to_write(
+    whole: tuple[Path, Script],
+):
+    folder, _ = whole
+    told = report(folder)
+    (folder / "pairs.jsonl").unlink()
+    assert report(folder).pairs == told.pairs
+    assert not (folder / "pairs.jsonl").exists()
+
+
+def test_a_run_that_the_user_stops_writes_its_pairs(tmp_path: Path):
+    folder = corpus(tmp_path / "c")
+
+    async def stopped() -> None:
+        running: list[asyncio.Task[Any]] = []
+
+        def watch(now: Progress) -> None:
+            if now.outcomes[Outcome.ACCEPTED] == 3:
+                running[0].cancel()
+
+        made = makers(Script(agreeable))
+        running.append(asyncio.create_task(construct(folder, made, at_once=2, progress=watch)))
+        with pytest.raises(asyncio.CancelledError):
+            await running[0]
+
+    asyncio.run(stopped())
+    assert len(Corpus.read(folder).pairs) >= 3

@@ -111,6 +111,9 @@ async def construct(
             async with asyncio.TaskGroup() as workers:
                 for _ in range(min(at_once, len(jobs))):
                     workers.create_task(worker())
+        except asyncio.CancelledError:  # the user stops it
+            publish(folder, corpus, standing)
+            raise
         except BaseExceptionGroup as failures:
             told = [e for e in failures.exceptions if isinstance(e, InterPactError)]
             if told:
@@ -123,7 +126,8 @@ def report(folder: str | Path) -> ConstructionReport:
     """What the construction of a corpus has come to so far."""
     corpus = Corpus.read(folder)
     standing = standing_attempts(folder, corpus)
-    return ConstructionReport.of(corpus.pairs, standing, len(corpus.roots) * len(Operation))
+    pairs = _pairs(corpus, standing)  # also those that a killed run has not come to write
+    return ConstructionReport.of(pairs, standing, len(corpus.roots) * len(Operation))
 
 
 def _check(folder: str | Path, corpus: Corpus) -> None:
@@ -219,13 +223,10 @@ def publish(
 ) -> ConstructionReport:
     """Write pairs.jsonl and review.jsonl; a pair that is there already stays as it is."""
     folder = Path(folder)
-    records = {pair.id: pair.record for pair in corpus.pairs}
-    for attempt in standing.values():
-        if attempt.outcome is Outcome.ACCEPTED:
-            records.setdefault(attempt.id, attempt.pair())
-    ids = [f"{root}/{operation}" for root in corpus.roots for operation in Operation]
-    ordered = [records[name] for name in ids if name in records]
-    write_records(folder / PAIRS, ordered)
+    pairs = _pairs(corpus, standing)
+    records = {pair.id for pair in pairs}
+    ids = _ids(corpus)
+    write_records(folder / PAIRS, (pair.record for pair in pairs))
     write_review(
         folder / REVIEW,
         (
@@ -236,8 +237,21 @@ def publish(
             and attempt.outcome is Outcome.REVIEW
         ),
     )
-    pairs = [Pair(corpus.roots[record.root], record) for record in ordered]
     return ConstructionReport.of(pairs, standing, len(ids))
+
+
+def _ids(corpus: Corpus) -> list[str]:
+    return [f"{root}/{operation}" for root in corpus.roots for operation in Operation]
+
+
+def _pairs(corpus: Corpus, standing: Mapping[str, Attempt]) -> list[Pair]:
+    """The pairs of the corpus and of the accepted attempts, in the order of the roots."""
+    records = {pair.id: pair.record for pair in corpus.pairs}
+    for attempt in standing.values():
+        if attempt.outcome is Outcome.ACCEPTED:
+            records.setdefault(attempt.id, attempt.pair())
+    found = (records[name] for name in _ids(corpus) if name in records)
+    return [Pair(corpus.roots[record.root], record) for record in found]
 
 
 # ---- Dry run -----------------------------------------------------------------------------------
