@@ -13,6 +13,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OP
 .PHONY: demo test check docs bench clean
 
 demo: $(VENV)/.base
+	@rm -rf demo-corpus
+	$(BIN)/interpact sample --out demo-corpus
+	$(BIN)/interpact label demo-corpus
+	$(BIN)/interpact coverage demo-corpus
 	$(BIN)/interpact judge examples/housing-grant.yaml examples/visa.yaml
 	@$(BIN)/interpact judge examples/*.yaml --format html --output demo.html
 	@echo "The same for all examples as a page: demo.html"
@@ -50,4 +54,4 @@ $(VENV)/.test: pyproject.toml
 	touch $(VENV)/.base $@
 
 clean:
-	rm -rf $(VENV) demo.html build dist
+	rm -rf $(VENV) demo.html demo-corpus build dist

@@ -1,11 +1,11 @@
 """How well the constructor's endpoint keeps a model server busy, and what `kill -9` costs.
 
-    python benchmarks/construct.py [--requests 2000] [--kills 10]
+    python benchmarks/construct.py [--requests 2000] [--roots 300] [--kills 10]
 
 The server is a stub in a process of its own: 200 ms for each request, 64 requests at once, further
 ones wait their turn. The comparison, in the same run: a sequential loop over the official client
 (extrapolated from a few requests), and bare sockets without any library, which is what this machine
-can do at best.
+can do at best. Then the whole constructor on synthetic roots, journal and all.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ from typing import Any
 from interpact.construct.ask import Request
 from interpact.construct.cache import Cache, cache_key
 from interpact.construct.completion import body, messages
+from interpact.construct.config import ConstructConfig, makers
 from interpact.construct.endpoint import Endpoint
+from interpact.construct.run import construct
+from interpact.corpus.sources.synthetic import write_synthetic
+from interpact.corpus.store import Corpus
 
 STUB = Path(__file__).parents[1] / "tests" / "construct" / "stub_server.py"
 LATENCY, SLOTS = 0.2, 64
@@ -152,6 +156,34 @@ def throughput(folder: Path, number: int, tries: int) -> None:
     assert reached >= 0.95, "less than 95 % of the ideal throughput"
 
 
+async def by_constructor(url: str, folder: Path, roots: int) -> tuple[int, float, float]:
+    """Requests, seconds from the first to the last, and seconds of CPU of the whole constructor."""
+    write_synthetic(folder, roots, seed=1)
+    for name in ("pairs.jsonl", "criticality.jsonl"):
+        (folder / name).unlink()
+    config = ConstructConfig(model="stub", base_url=url, slots=AHEAD)
+    with Cache(folder / "answers.sqlite") as cache:
+        async with Endpoint("stub", cache, base_url=url, slots=AHEAD) as ask:
+            made = makers(config, Corpus.read(folder), ask)
+            began, cpu = time.perf_counter(), time.process_time()
+            await construct(folder, made, limit=roots, at_once=3 * AHEAD)
+            took = time.perf_counter() - began
+            return ask.usage.asked, took, time.process_time() - cpu
+
+
+def whole(folder: Path, roots: int, tries: int) -> None:
+    """Edits, checks, two readings and a third: as an end-to-end run, with its start and its end."""
+    ideal = SLOTS / LATENCY
+    print(f"the whole constructor on {roots:,} roots, {AHEAD} in flight: ideal {ideal:.0f}/s")
+    for attempt in range(tries):
+        with serving("--slots", str(SLOTS)) as url:
+            corpus = folder / f"corpus-{attempt}"
+            asked, took, cpu = asyncio.run(by_constructor(url, corpus, roots))
+        rate = asked / took
+        name = f"{asked:,} requests, {cpu:.1f} s of CPU"
+        print(f"  {name:<58} {rate:8.1f}/s {rate / ideal:7.1%}")
+
+
 # ---- kill -9 -----------------------------------------------------------------------------------
 
 
@@ -222,6 +254,7 @@ def kills(folder: Path, number: int, times: int, seed: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=2_000)
+    parser.add_argument("--roots", type=int, default=300)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--tries", type=int, default=2)
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))
@@ -233,6 +266,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         throughput(Path(folder), options.requests, options.tries)
+        whole(Path(folder), options.roots, options.tries)
         print(f"seed {options.seed}")
         kills(Path(folder), options.requests, options.kills, options.seed)
 

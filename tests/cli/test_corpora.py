@@ -12,6 +12,7 @@ from interpact.errors import InterPactError
 from tests.cli.test_cases import interpact, run
 from tests.corpus.test_store import ROOTS, folder
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 CONTRACT = {
     "documents": [
         {
@@ -83,6 +84,58 @@ def test_an_import_does_not_overwrite_pairs(tmp_path: Path) -> None:
     with pytest.raises(InterPactError, match="import into a new folder"):
         run("import", "contractnli", tmp_path / "dev.json", "--out", out)
     assert len(Corpus.read(out).pairs) == 5
+
+
+def test_an_import_does_not_overwrite_cases_of_another_origin(tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_text(json.dumps(CONTRACT))
+    out = tmp_path / "corpus"
+    contracts = ("import", "contractnli", tmp_path / "dev.json", "--out", out)
+    run(*contracts, "--subsets", 2)
+    run(*contracts)  # the same import may be repeated
+    mine = (out / "cases.jsonl").read_text()
+    (out / "README.md").write_text("# My cases\n")
+    with pytest.raises(InterPactError, match="other cases already; import into a new folder"):
+        run(*contracts)
+    with pytest.raises(InterPactError, match="is not empty"):
+        run("synth", "--out", out, "--cases", 3)
+    assert (out / "cases.jsonl").read_text() == mine
+
+
+def test_own_case_files_become_a_corpus(tmp_path: Path) -> None:
+    (tmp_path / "open.yaml").write_text(
+        "id: open\nrule: r\nquery: q\naggregation: all\nconditions: {c1: It holds.}\n"
+        "evidence: [{id: e1, conditions: [c1], text: It does.}]\n"
+    )
+    examples = sorted(EXAMPLES.glob("*.yaml"))
+    out = tmp_path / "corpus"
+    done = interpact("import", "cases", *examples, tmp_path / "open.yaml", "--out", out)
+    assert done.returncode == 0, done.stderr
+    corpus = Corpus.read(out)
+    units = [unit for case in corpus.cases.values() for unit in case.evidence]
+    assert len(corpus.cases) == len(examples)
+    assert len(corpus.roots) == sum(len(unit.conditions) == 1 for unit in units)
+    readme = (out / "README.md").read_text()
+    assert "| case | dropped | without labels" in readme
+    assert f"| evidence unit | kept | root | {len(corpus.roots)} |" in readme
+    assert run("check", out) == ""
+    run("split", out)
+    offline = EXAMPLES.parent / "configs" / "construct-offline.yaml"
+    assert "| removal | 0 | 0 | 0 |" in run("construct", out, "--config", offline)
+
+
+def test_own_cases_with_one_id_are_told_with_both_places(tmp_path: Path) -> None:
+    nda = EXAMPLES / "nda.yaml"
+    with pytest.raises(InterPactError, match=r"is taken by .*nda\.yaml.*give each case its own"):
+        run("import", "cases", nda, nda, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", [("label",), ("export", "--out", "x"), ("construct",)])
+def test_a_folder_without_roots_says_what_to_do(tmp_path: Path, command: tuple[str, ...]) -> None:
+    run("convert", EXAMPLES / "nda.yaml", tmp_path / "cases.jsonl")
+    with pytest.raises(InterPactError, match="no roots; make the corpus with `interpact import`"):
+        run(command[0], tmp_path, *command[1:])
+    assert [path.name for path in tmp_path.iterdir()] == ["cases.jsonl"]
 
 
 def test_export(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from interpact.case.case import Evidence, LabelledCase, Labels
 from interpact.case.files import write_cases
 from interpact.case.rules import Rule
 from interpact.case.states import State
-from interpact.construct.ask import Answer, Request
+from interpact.construct.ask import Answer, Ask, Request, Unkept
 from interpact.construct.checks import ModelAssessor
 from interpact.construct.editors import ModelEditor
 from interpact.construct.judges import Panel
@@ -164,12 +164,19 @@ class Script:
             self.kept[key] = answer if isinstance(answer, Answer) else Answer(answer)
         return self.kept[key]
 
+    async def from_memory(self, request: Request) -> Answer:
+        """As above, but nothing is answered that was not answered before."""
+        key = (request.system, request.user)
+        if key not in self.kept:
+            raise Unkept(request)
+        return self.kept[key]
+
     def of(self, purpose: str) -> list[Request]:
         """The requests of one purpose."""
         return [request for request in self.requests if request.purpose.startswith(purpose)]
 
 
-def makers(ask: Script, third: bool = True, name: str = "scripted-model") -> Makers:
+def makers(ask: Ask, third: bool = True, name: str = "scripted-model") -> Makers:
     """One scripted model in all roles."""
     return Makers(
         ModelEditor(ask, name), Panel.of_model(ask, name, third), ModelAssessor(ask, name)

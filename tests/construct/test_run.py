@@ -155,7 +155,7 @@ def test_as_many_attempts_are_under_way_as_allowed(tmp_path: Path):
                 now -= 1
 
     run(corpus(tmp_path / "c"), Counting(varied), at_once=6)
-    assert peak == 6
+    assert 6 <= peak <= 12  # two readings of an attempt are asked at once
 
 
 def test_progress_is_told_after_every_attempt(tmp_path: Path):
@@ -339,7 +339,7 @@ def test_offline_nothing_is_made_up(tmp_path: Path):
 def test_a_dry_run_counts_what_a_smooth_run_sends(tmp_path: Path):
     folder = corpus(tmp_path / "c")
     ask = Script(agreeable)
-    plan = asyncio.run(dry_run(folder, makers(ask)))
+    plan = asyncio.run(dry_run(folder, makers(ask.from_memory)))
     assert not ask.requests
     assert {path.name for path in folder.iterdir()} == {"cases.jsonl", "roots.jsonl"}
     run(folder, ask)
@@ -347,7 +347,7 @@ def test_a_dry_run_counts_what_a_smooth_run_sends(tmp_path: Path):
     characters = sum(len(r.system) + len(r.user) for r in ask.requests)
     assert plan.tokens_in == pytest.approx(characters / 4, rel=0.02)
     assert plan.tokens_out > 0
-    after = asyncio.run(dry_run(folder, makers(ask)))
+    after = asyncio.run(dry_run(folder, makers(ask.from_memory)))
     assert (after.attempts, after.finished, after.requests.total()) == (0, ALL, 0)
 
 
@@ -356,7 +356,65 @@ def test_a_dry_run_makes_edits_that_cost_nothing(tmp_path: Path):
     ask = Script(agreeable)
     offline = OfflineEditor(Corpus.read(folder))
     mixed = Makers(offline, Panel.of_model(ask, "m"), NoAssessor())
-    plan = asyncio.run(dry_run(folder, mixed))
+    dry = Makers(offline, Panel.of_model(ask.from_memory, "m"), NoAssessor())
+    plan = asyncio.run(dry_run(folder, dry))
     asyncio.run(construct(folder, mixed))
     assert plan.requests == Counter(request.purpose for request in ask.requests)
     assert plan.requests["judge_after"] == len(Corpus.read(folder).pairs) < ALL
+
+
+def test_a_dry_run_counts_nothing_that_is_answered_already(tmp_path: Path):
+    """Whatever an interrupted run has asked, the rest of it asks what the dry run says at most."""
+    folder = corpus(tmp_path / "c")
+    first = Script(agreeable, stop_at=40)
+    whole = asyncio.run(dry_run(folder, makers(first.from_memory))).requests
+    with pytest.raises(InterPactError):
+        run(folder, first)
+    plan = asyncio.run(dry_run(folder, makers(first.from_memory)))
+    assert plan.requests.total() < whole.total()
+    second = Script(agreeable)
+    second.kept = dict(first.kept)
+    run(folder, second)
+    assert plan.requests.total() == second.answered.total()
+
+
+def test_a_dry_run_knows_where_kept_readings_need_a_third(tmp_path: Path):
+    folder, ask = corpus(tmp_path / "c"), Script(varied)
+    run(folder, ask)
+    (folder / "attempts.jsonl").unlink()
+    (folder / "pairs.jsonl").unlink()
+    asked = ask.kept
+    thirds = {(r.system, r.user) for r in ask.of("judge_third")}
+    ask.kept = {key: answer for key, answer in asked.items() if key not in thirds}
+    plan = asyncio.run(dry_run(folder, makers(ask.from_memory)))
+    assert set(plan.requests) == {"judge_third"}
+    assert plan.requests.total() == len(ask.of("judge_third")) > 0
+
+
+def test_the_report_counts_pairs_that_a_killed_run_did_not_come_to_write(
+    whole: tuple[Path, Script],
+):
+    folder, _ = whole
+    told = report(folder)
+    (folder / "pairs.jsonl").unlink()
+    assert report(folder).pairs == told.pairs
+    assert not (folder / "pairs.jsonl").exists()
+
+
+def test_a_run_that_the_user_stops_writes_its_pairs(tmp_path: Path):
+    folder = corpus(tmp_path / "c")
+
+    async def stopped() -> None:
+        running: list[asyncio.Task[Any]] = []
+
+        def watch(now: Progress) -> None:
+            if now.outcomes[Outcome.ACCEPTED] == 3:
+                running[0].cancel()
+
+        made = makers(Script(agreeable))
+        running.append(asyncio.create_task(construct(folder, made, at_once=2, progress=watch)))
+        with pytest.raises(asyncio.CancelledError):
+            await running[0]
+
+    asyncio.run(stopped())
+    assert len(Corpus.read(folder).pairs) >= 3

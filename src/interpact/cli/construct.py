@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,7 @@ from interpact.cli.show import say
 
 if TYPE_CHECKING:
     from interpact.construct.config import ConstructConfig
-    from interpact.construct.endpoint import Endpoint
+    from interpact.construct.endpoint import Endpoint, Usage
     from interpact.construct.report import ConstructionReport
     from interpact.construct.run import Progress
 
@@ -35,11 +35,11 @@ def construct(
         str | None, typer.Option(help="Instead of the settings' OpenAI-compatible endpoint.")
     ] = None,
     slots: Annotated[
-        int | None, typer.Option(help="Instead of the settings' requests at a time.")
+        int | None, typer.Option(help="Instead of the settings' requests at a time.", min=1)
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many roots.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many roots.", min=1)] = None,
     max_requests: Annotated[
-        int | None, typer.Option(help="Stop after so many new requests; a re-run goes on.")
+        int | None, typer.Option(help="Stop after so many new requests; a re-run goes on.", min=0)
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count the requests and tokens; send nothing.")
@@ -85,11 +85,14 @@ async def _construct(
     folder: Path, settings: ConstructConfig, limit: int | None, max_requests: int | None
 ) -> ConstructionReport:
     from interpact.construct.config import makers, open_endpoint, usage_line
+    from interpact.construct.endpoint import BudgetSpent
     from interpact.construct.run import construct
+    from interpact.construct.run import report as report_on
     from interpact.corpus.store import Corpus
 
     async with AsyncExitStack() as stack:
         corpus = Corpus.read(folder)
+        corpus.need_roots(folder)
         endpoint = await open_endpoint(stack, settings, folder, max_requests)
         try:
             with _progress(endpoint) as watch:
@@ -100,17 +103,22 @@ async def _construct(
                     at_once=3 * settings.slots,
                     progress=watch,
                 )
+        except BudgetSpent as spent:  # as the user asked
+            say(str(spent))
+            return report_on(folder)
         finally:
             if endpoint is not None:
                 say(usage_line(endpoint.usage))
 
 
 async def _dry_run(folder: Path, settings: ConstructConfig, limit: int | None) -> None:
-    from interpact.construct.config import makers
+    from interpact.construct.config import kept_answers, makers
     from interpact.construct.run import dry_run
     from interpact.corpus.store import Corpus
 
-    found = await dry_run(folder, makers(settings, Corpus.read(folder), None), limit=limit)
+    with ExitStack() as stack:
+        ask = kept_answers(stack, settings, folder)
+        found = await dry_run(folder, makers(settings, Corpus.read(folder), ask), limit=limit)
     print(f"{found.attempts:,} attempts to make, {found.finished:,} finished before")
     for purpose, number in sorted(found.requests.items()):
         print(f"{number:,} requests to {purpose}")
@@ -123,6 +131,8 @@ def _progress(endpoint: Endpoint | None) -> Generator[Callable[[Progress], None]
     if not sys.stderr.isatty():
         yield None
         return
+    import time
+
     from rich import progress as bars
     from rich.console import Console
 
@@ -131,19 +141,30 @@ def _progress(endpoint: Endpoint | None) -> Generator[Callable[[Progress], None]
         bars.MofNCompleteColumn(),
         bars.TextColumn("attempts, {task.fields[told]}"),
         bars.TimeElapsedColumn(),
+        bars.TextColumn("left"),
         bars.TimeRemainingColumn(),
     )
+    began = time.monotonic()
     with bars.Progress(*columns, console=Console(stderr=True)) as shown:
         task = shown.add_task("", total=None, told="")
 
         def watch(now: Progress) -> None:
-            told = ", ".join(f"{n:,} {outcome}" for outcome, n in sorted(now.outcomes.items()))
-            if endpoint is not None:
-                usage = endpoint.usage
-                told += f"; {usage.tokens_in + usage.tokens_out:,} tokens"
+            usage = endpoint.usage if endpoint is not None else None
+            told = progress_line(now, usage, time.monotonic() - began)
             shown.update(task, completed=now.done, total=now.total, told=told)
 
         yield watch
+
+
+def progress_line(now: Progress, usage: Usage | None, seconds: float) -> str:
+    """What a run has come to so far, how fast it is, and what it has cost."""
+    parts = [", ".join(f"{n:,} {outcome}" for outcome, n in sorted(now.outcomes.items()))]
+    if usage is None:
+        parts.append(f"{(now.done - now.resumed) / max(seconds, 1e-9):,.1f}/s")
+    else:
+        parts.append(f"{usage.asked / max(seconds, 1e-9):,.1f} requests/s")
+        parts.append(f"{usage.tokens_in + usage.tokens_out:,} tokens")
+    return "; ".join(parts)
 
 
 def _print(found: ConstructionReport) -> None:

@@ -20,7 +20,9 @@ Files = Annotated[
     typer.Argument(metavar="FILE", help="Files of the data set, folders, or its .zip."),
 ]
 
-imports = typer.Typer(no_args_is_help=True, help="Turn a public data set into a corpus.")
+imports = typer.Typer(
+    no_args_is_help=True, help="Turn a public data set, or your own case files, into a corpus."
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -32,6 +34,25 @@ def add_to(app: typer.Typer) -> None:
     app.command("label")(label)
     app.command("coverage")(coverage)
     app.command("export")(export)
+
+
+@imports.command("cases")
+def import_own(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Case files with labels, or corpus folders."),
+    ],
+    out: Out,
+) -> None:
+    """Your own case files: every evidence unit that bears on exactly one condition is a root."""
+    from interpact.corpus.sources.ledger import Ledger
+    from interpact.corpus.sources.own import import_cases
+    from interpact.corpus.sources.write import write_import
+
+    imported = import_cases(files, Ledger())
+    read = ", ".join(path.name for path in files)
+    write_import(out, imported, "Own cases", f"Imported from {read}.")
+    _show(imported, out)
 
 
 @imports.command("contractnli")
@@ -90,8 +111,7 @@ def sample(out: Out) -> None:
 
     from interpact.corpus.store import SAMPLE
 
-    if out.exists() and any(out.iterdir()):
-        raise InterPactError(f"{out}: this folder is not empty; give a new one")
+    _refuse_full(out)
     shutil.copytree(SAMPLE, out, dirs_exist_ok=True)
     say(f"wrote {out}")
 
@@ -104,6 +124,7 @@ def synth(
     """Write a synthetic corpus whose states are known by construction, of any size."""
     from interpact.corpus.sources.synthetic import write_synthetic
 
+    _refuse_full(out)
     with progress_bar("cases", cases, least=5_000) as watch:
         counts = write_synthetic(out, cases, seed, watch)
     print(counts.markdown(), end="")
@@ -154,7 +175,9 @@ def label(
     from interpact.corpus.labels import label as label_roots
     from interpact.corpus.store import Corpus
 
-    found = label_roots(Corpus.read(folder))
+    corpus = Corpus.read(folder)
+    corpus.need_roots(folder)
+    found = label_roots(corpus)
     if answers is not None:
         found = merge(found, read_answers(answers), str(answers))
     write_labelling(folder, found)
@@ -195,6 +218,11 @@ def export(folder: Folder, out: Out) -> None:
     with progress_bar("rows") as watch:
         export(folder, out, watch)
     say(f"wrote {out}")
+
+
+def _refuse_full(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InterPactError(f"{out}: this folder is not empty; give a new one")
 
 
 def _show(imported: Imported, out: Path) -> None:

@@ -38,6 +38,14 @@ class Answer:
     cached: bool = False
 
 
+class Unkept(Exception):
+    """Nothing may be asked now, and no answer to the request is kept: it is one to send."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(request.purpose)
+        self.request = request
+
+
 class Ask(Protocol):
     """Anything that answers requests: an endpoint, or a script in tests."""
 

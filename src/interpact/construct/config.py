@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from interpact.case.formats import FormatError, decode, parse_yaml
 from interpact.case.problems import InputProblems, Problem, describe, field_problems
-from interpact.construct.ask import Answer, Request
+from interpact.construct.ask import Answer, Ask, Request, Unkept
 from interpact.construct.cache import Cache
 from interpact.construct.checks import ModelAssessor, NoAssessor
 from interpact.construct.editors import ModelEditor
-from interpact.construct.endpoint import OPENAI, Endpoint, Usage
+from interpact.construct.endpoint import OPENAI, Endpoint, Usage, kept_answer
 from interpact.construct.judges import Panel
 from interpact.construct.offline import OfflineEditor
 from interpact.construct.run import Makers
@@ -54,12 +55,16 @@ class ConstructConfig(BaseModel):
     def read(path: Path) -> ConstructConfig:
         """The settings of a YAML file; unknown ones are errors."""
         try:
-            document = next(parse_yaml(decode(path.read_bytes())), None)
+            text = decode(path.read_bytes())
+            document = next(parse_yaml(text), None)
         except OSError as error:
             raise InterPactError(f"{path}: cannot be read: {error.strerror or error}") from None
         except FormatError as error:
             raise InputProblems([Problem(str(path), error.line, "", error.what)]) from None
-        data = document.data if document is not None else None
+        data: Any = document.data if document is not None else None
+        if isinstance(data, dict) and "parameters" in data:
+            # Case files keep every scalar as text; a server wants its numbers to be numbers.
+            data = {**data, "parameters": _typed(text, path)["parameters"]}
         try:
             return ConstructConfig.model_validate({} if data is None else data)
         except ValidationError as error:
@@ -77,13 +82,37 @@ class ConstructConfig(BaseModel):
         return Who.MODEL in (self.editor, self.judges, self.checks)
 
 
-async def _no_ask(request: Request) -> Answer:
-    raise InterPactError(f"nothing may be asked here ({request.purpose}); this is a dry run")
+def _typed(text: str, path: Path) -> Any:
+    """The first document of a YAML text with numbers as numbers."""
+    try:
+        return next(yaml.safe_load_all(text))
+    except (ValueError, yaml.YAMLError) as error:
+        raise InterPactError(f"{path}: parameters: {error}; correct the value") from None
 
 
-def makers(config: ConstructConfig, corpus: Corpus, ask: Endpoint | None) -> Makers:
-    """Editor, judges and assessor; without an endpoint their requests can be counted, not sent."""
-    asked = ask or _no_ask
+async def nothing_kept(request: Request) -> Answer:
+    """An `Ask` that asks nothing and knows no answer."""
+    raise Unkept(request)
+
+
+def kept_answers(stack: ExitStack, config: ConstructConfig, folder: Path) -> Ask:
+    """An `Ask` that gives the answers that are cached beside the corpus, and asks nothing."""
+    if not config.needs_model or not (folder / CACHE).exists():
+        return nothing_kept
+    cache = stack.enter_context(Cache(folder / CACHE))
+
+    async def kept(request: Request) -> Answer:
+        answer = await kept_answer(cache, config.model, config.parameters, request)
+        if answer is None:
+            raise Unkept(request)
+        return answer
+
+    return kept
+
+
+def makers(config: ConstructConfig, corpus: Corpus, ask: Ask | None) -> Makers:
+    """Editor, judges and assessor; without anyone to ask their requests are counted, not sent."""
+    asked = ask or nothing_kept
     if config.judges is Who.OFFLINE or config.checks is Who.OFFLINE:
         raise InterPactError(
             "judges and checks: use model or nobody; only the editor works offline"

@@ -340,6 +340,14 @@ class Endpoint:
         return text if len(text) <= 300 else text[:297] + "..."
 
 
+async def kept_answer(
+    cache: Cache, model: str, parameters: Mapping[str, Any], request: Request
+) -> Answer | None:
+    """What the cache holds in answer to a request, without asking anybody."""
+    kept = await cache.get(cache_key(model, parameters, messages(request), request.schema))
+    return None if kept is None else replace(_loaded(kept), cached=True)
+
+
 def _loaded(value: str) -> Answer:
     fields = json.loads(value)
     failure = fields["failure"]

@@ -6,6 +6,7 @@ editor or any label, because nothing that is handed to it holds them.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -150,19 +151,15 @@ class Panel:
         third = self.third.name if self.third else "no third"
         return f"{self.after.name}, {self.comparison.name}, {third}"
 
-    def requests(self, root: Root, after: Case) -> list[Request]:
-        """What the first two readings ask of a model."""
-        asked = (judge.request(root, after) for judge in (self.after, self.comparison))
-        return [request for request in asked if request is not None]
-
     async def rule(self, root: Root, after: Case) -> Ruling:
         """The state on which two readings agree; none where no two do.
 
-        An unusable answer agrees with nothing. A third opinion is asked for only where it can agree
-        with one of the two.
+        The two are asked at the same time: neither may know of the other. An unusable answer agrees
+        with nothing. A third opinion is asked for only where it can agree with one of the two.
         """
-        first = await self.after.read(root, after)
-        second = await self.comparison.read(root, after)
+        first, second = await asyncio.gather(
+            self.after.read(root, after), self.comparison.read(root, after)
+        )
         states = {first.state, second.state}
         if len(states) == 1:
             return Ruling((first, second), first.state)

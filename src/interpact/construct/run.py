@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interpact.case.case import Root
-from interpact.construct.ask import Request
+from interpact.construct.ask import Request, Unkept
 from interpact.construct.checks import Assessor, Exclusion, automatic_exclusion, text_exclusion
 from interpact.construct.editors import Abstention, Editor, edited
 from interpact.construct.judges import Panel
@@ -83,7 +83,7 @@ async def construct(
 ) -> ConstructionReport:
     """Attempt every operation on every root (the first `limit` roots), and write the pairs.
 
-    `at_once` attempts are under way, each with one request at most. With three times as many as an
+    `at_once` attempts are under way, each with two requests at most. With three times as many as an
     endpoint takes requests, the next one is ready whenever a request is answered.
     A root and operation that has a pair already is left as it is, whoever made it. When a request
     cannot be served the pairs so far are written, and the error is raised.
@@ -111,6 +111,9 @@ async def construct(
             async with asyncio.TaskGroup() as workers:
                 for _ in range(min(at_once, len(jobs))):
                     workers.create_task(worker())
+        except asyncio.CancelledError:  # the user stops it
+            publish(folder, corpus, standing)
+            raise
         except BaseExceptionGroup as failures:
             told = [e for e in failures.exceptions if isinstance(e, InterPactError)]
             if told:
@@ -123,16 +126,14 @@ def report(folder: str | Path) -> ConstructionReport:
     """What the construction of a corpus has come to so far."""
     corpus = Corpus.read(folder)
     standing = standing_attempts(folder, corpus)
-    return ConstructionReport.of(corpus.pairs, standing, len(corpus.roots) * len(Operation))
+    pairs = _pairs(corpus, standing)  # also those that a killed run has not come to write
+    return ConstructionReport.of(pairs, standing, len(corpus.roots) * len(Operation))
 
 
 def _check(folder: str | Path, corpus: Corpus) -> None:
     # Reading the corpus has made sure of the rest: that each target unit is there and bears on its
     # condition, and that the states of each case agree with its decision.
-    if not corpus.roots:
-        raise InterPactError(
-            f"{Path(folder) / ROOTS}: no roots; name the target units, or import a source"
-        )
+    corpus.need_roots(folder)
     longest = max(corpus.roots, key=len)
     if len(longest) + len(max(Operation, key=len)) >= 300:
         raise InterPactError(
@@ -222,13 +223,10 @@ def publish(
 ) -> ConstructionReport:
     """Write pairs.jsonl and review.jsonl; a pair that is there already stays as it is."""
     folder = Path(folder)
-    records = {pair.id: pair.record for pair in corpus.pairs}
-    for attempt in standing.values():
-        if attempt.outcome is Outcome.ACCEPTED:
-            records.setdefault(attempt.id, attempt.pair())
-    ids = [f"{root}/{operation}" for root in corpus.roots for operation in Operation]
-    ordered = [records[name] for name in ids if name in records]
-    write_records(folder / PAIRS, ordered)
+    pairs = _pairs(corpus, standing)
+    records = {pair.id for pair in pairs}
+    ids = _ids(corpus)
+    write_records(folder / PAIRS, (pair.record for pair in pairs))
     write_review(
         folder / REVIEW,
         (
@@ -239,8 +237,21 @@ def publish(
             and attempt.outcome is Outcome.REVIEW
         ),
     )
-    pairs = [Pair(corpus.roots[record.root], record) for record in ordered]
     return ConstructionReport.of(pairs, standing, len(ids))
+
+
+def _ids(corpus: Corpus) -> list[str]:
+    return [f"{root}/{operation}" for root in corpus.roots for operation in Operation]
+
+
+def _pairs(corpus: Corpus, standing: Mapping[str, Attempt]) -> list[Pair]:
+    """The pairs of the corpus and of the accepted attempts, in the order of the roots."""
+    records = {pair.id: pair.record for pair in corpus.pairs}
+    for attempt in standing.values():
+        if attempt.outcome is Outcome.ACCEPTED:
+            records.setdefault(attempt.id, attempt.pair())
+    found = (records[name] for name in _ids(corpus) if name in records)
+    return [Pair(corpus.roots[record.root], record) for record in found]
 
 
 # ---- Dry run -----------------------------------------------------------------------------------
@@ -253,9 +264,9 @@ ANSWER_TOKENS = {"edit": 40, "assess": 90}  # beside the text of an edit; a stat
 class DryRun:
     """What a run would send: requests by purpose, and tokens roughly.
 
-    A token is taken for four characters. An edit that a model would write is taken to be made, to
-    pass its checks and to be as long as its unit; third opinions and retries are not counted, nor
-    is it known which answers a cache holds.
+    A token is taken for four characters. What is answered in the cache is not counted. An edit that
+    a model has yet to write is taken to be made, to pass its checks and to be as long as its unit;
+    third opinions on readings yet to come, and retries, are not counted.
     """
 
     attempts: int
@@ -272,7 +283,10 @@ async def dry_run(
     limit: int | None = None,
     operations: Sequence[Operation] = tuple(Operation),
 ) -> DryRun:
-    """Count the requests that `construct` would send; nothing is sent or written."""
+    """Count the requests that `construct` would send; nothing is sent or written.
+
+    The makers ask nothing either: their `Ask` gives kept answers, and raises `Unkept` for the rest.
+    """
     corpus = Corpus.read(folder)
     _check(folder, corpus)
     standing = standing_attempts(folder, corpus)
@@ -292,17 +306,33 @@ async def dry_run(
 
 
 async def _requests(job: _Job, makers: Makers, unit: str) -> list[Request]:
-    """The requests of an attempt; the unit's own text stands for the edit of a model."""
+    """The requests of an attempt; the unit's own text stands for an edit yet to be written."""
     root, operation = job.root.root, job.operation
+    unsent: list[Request] = []
     text: str | None = unit
-    asked: list[Request | None] = []
-    if operation is not Operation.REMOVAL:
-        asked.append(makers.editor.request(job.root, operation))
-    if asked in ([], [None]):
+    try:
         edit = await edited(makers.editor, job.root, operation)
+    except Unkept as miss:
+        unsent.append(miss.request)
+    else:
         if isinstance(edit, Abstention) or _excluded(root, operation, edit.text):
             return []
         text = edit.text
-    asked.append(makers.assessor.request(root, operation, text))
-    asked += makers.panel.requests(root, intervened(root.case, root.evidence, operation, text))
-    return [request for request in asked if request is not None]
+    try:
+        if (await makers.assessor.assess(root, operation, text)).exclusion is not None:
+            return unsent
+    except Unkept as miss:
+        unsent.append(miss.request)
+    after = intervened(root.case, root.evidence, operation, text)
+    read = len(unsent)
+    for judge in (makers.panel.after, makers.panel.comparison):
+        try:
+            await judge.read(root, after)
+        except Unkept as miss:
+            unsent.append(miss.request)
+    if len(unsent) == read:  # both are known, and so is whether a third is needed
+        try:
+            await makers.panel.rule(root, after)
+        except Unkept as miss:
+            unsent.append(miss.request)
+    return unsent

@@ -62,6 +62,7 @@ _BATCH = 1_000
 def export(folder: Path, out: Path, progress: Callable[[int], None] | None = None) -> None:
     """Write `pairs/<split>.parquet`, `roots/<split>.parquet` and a data card."""
     corpus = Corpus.read(folder)
+    corpus.need_roots(folder)
     pairs_of = corpus.pairs_of()
     splits: dict[str, list[str]] = {}
     for name, root in corpus.roots.items():

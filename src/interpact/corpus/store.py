@@ -24,6 +24,7 @@ from interpact.corpus.pairs import (
     RootRecord,
     Split,
 )
+from interpact.errors import InterPactError
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -50,6 +51,14 @@ class Corpus:
         if problems:
             raise InputProblems(problems)
         return corpus
+
+    def need_roots(self, folder: str | Path) -> None:
+        """An error where the corpus names no target units."""
+        if not self.roots:
+            raise InterPactError(
+                f"{Path(folder) / ROOTS}: no roots; make the corpus with `interpact import`, or "
+                "name its target units there"
+            )
 
     def pairs_of(self) -> dict[str, list[Pair]]:
         """The pairs of every root, also of those that have none."""

@@ -11,12 +11,19 @@ from interpact.errors import InterPactError
 
 
 def write_import(folder: Path, imported: Imported, title: str, provenance: str) -> None:
-    """Write cases, roots and a README with the ledger; a folder that holds pairs is left alone."""
+    """Write cases, roots and a README with the ledger.
+
+    A folder that holds pairs, or cases that no such import has written, is left alone.
+    """
     for name in (PAIRS, CRITICALITY):
         if (folder / name).exists():
             raise InterPactError(
                 f"{folder / name}: this corpus holds work on other cases; import into a new folder"
             )
+    if (folder / CASES).exists() and not _written_as(folder / "README.md", title):
+        raise InterPactError(
+            f"{folder / CASES}: there are other cases already; import into a new folder"
+        )
     write_cases(folder / CASES, imported.cases)
     write_records(folder / ROOTS, imported.roots)
     page = (
@@ -25,3 +32,7 @@ def write_import(folder: Path, imported: Imported, title: str, provenance: str) 
     )
     with replacing(folder / "README.md") as temporary:
         temporary.write_text(page, encoding="utf-8")
+
+
+def _written_as(readme: Path, title: str) -> bool:
+    return readme.exists() and readme.read_text(encoding="utf-8").startswith(f"# {title}\n")
