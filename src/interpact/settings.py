@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeVar
 
+import yaml
 from pydantic import BaseModel, ValidationError
 
 from interpact.case.case import Location
@@ -20,7 +21,9 @@ EXTENDS = "extends"
 
 def read_settings(path: Path, kind: type[M]) -> M:
     """The settings of a YAML file and of the file that it extends."""
-    data, line_of = _load(path, set())
+    data, line_of = _load(
+        path, set(), {n for n, f in kind.model_fields.items() if f.annotation == dict[str, Any]}
+    )
     try:
         return kind.model_validate(data)
     except ValidationError as error:
@@ -37,12 +40,13 @@ def read_settings(path: Path, kind: type[M]) -> M:
         ) from None
 
 
-def _load(path: Path, seen: set[Path]) -> tuple[dict[str, Any], Any]:
+def _load(path: Path, seen: set[Path], typed: set[str]) -> tuple[dict[str, Any], Any]:
     if path.resolve() in seen:
         raise InterPactError(f"{path}: extends itself; name another file")
     seen.add(path.resolve())
     try:
-        document = next(parse_yaml(decode(path.read_bytes())), None)
+        text = decode(path.read_bytes())
+        document = next(parse_yaml(text), None)
     except OSError as error:
         raise InterPactError(f"{path}: cannot be read: {error.strerror or error}") from None
     except FormatError as error:
@@ -52,9 +56,12 @@ def _load(path: Path, seen: set[Path]) -> tuple[dict[str, Any], Any]:
     data = document.data
     if not isinstance(data, dict):
         raise InterPactError(f"{path}: is not a list of settings; write key: value")
+    if typed & data.keys():
+        # Scalars are read as text; where no field gives them a type, they have the one they look like.
+        data |= {name: _typed(text, path)[name] for name in typed & data.keys()}
     other = data.pop(EXTENDS, None)
     if other is not None:
-        data = _merged(_load(path.parent / str(other), seen)[0], data)
+        data = _merged(_load(path.parent / str(other), seen, typed)[0], data)
     return data, document.line_of
 
 
@@ -64,3 +71,11 @@ def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         both = isinstance(value, dict) and isinstance(found.get(key), dict)
         found[key] = _merged(found[key], value) if both else value
     return found
+
+
+def _typed(text: str, path: Path) -> dict[str, Any]:
+    """The first document of a YAML text with numbers as numbers."""
+    try:
+        return next(yaml.safe_load_all(text))
+    except (ValueError, yaml.YAMLError) as error:
+        raise InterPactError(f"{path}: {error}; correct the value") from None

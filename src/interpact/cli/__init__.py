@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from interpact.cli import cases, construct, corpora
+from interpact.cli import cases, construct, corpora, train
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 cases.add_to(app)
 corpora.add_to(app)
 construct.add_to(app)
+train.add_to(app)
 
 
 def main() -> None:

@@ -7,11 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from interpact.case.formats import FormatError, decode, parse_yaml
-from interpact.case.problems import InputProblems, Problem, describe, field_problems
 from interpact.construct.ask import Answer, Ask, Request, Unkept
 from interpact.construct.cache import Cache
 from interpact.construct.checks import ModelAssessor, NoAssessor
@@ -22,6 +19,7 @@ from interpact.construct.offline import OfflineEditor
 from interpact.construct.run import Makers
 from interpact.corpus.store import Corpus
 from interpact.errors import InterPactError
+from interpact.settings import read_settings
 
 CACHE = "answers.sqlite"
 
@@ -54,40 +52,12 @@ class ConstructConfig(BaseModel):
     @staticmethod
     def read(path: Path) -> ConstructConfig:
         """The settings of a YAML file; unknown ones are errors."""
-        try:
-            text = decode(path.read_bytes())
-            document = next(parse_yaml(text), None)
-        except OSError as error:
-            raise InterPactError(f"{path}: cannot be read: {error.strerror or error}") from None
-        except FormatError as error:
-            raise InputProblems([Problem(str(path), error.line, "", error.what)]) from None
-        data: Any = document.data if document is not None else None
-        if isinstance(data, dict) and "parameters" in data:
-            # Case files keep every scalar as text; a server wants its numbers to be numbers.
-            data = {**data, "parameters": _typed(text, path)["parameters"]}
-        try:
-            return ConstructConfig.model_validate({} if data is None else data)
-        except ValidationError as error:
-            fields = {(): tuple(ConstructConfig.model_fields)}
-            raise InputProblems(
-                [
-                    Problem(str(path), document and document.line_of(at), describe(at, data), what)
-                    for at, what in field_problems(error.errors(include_url=False), fields)
-                ]
-            ) from None
+        return read_settings(path, ConstructConfig)
 
     @property
     def needs_model(self) -> bool:
         """Whether anything is asked of an endpoint."""
         return Who.MODEL in (self.editor, self.judges, self.checks)
-
-
-def _typed(text: str, path: Path) -> Any:
-    """The first document of a YAML text with numbers as numbers."""
-    try:
-        return next(yaml.safe_load_all(text))
-    except (ValueError, yaml.YAMLError) as error:
-        raise InterPactError(f"{path}: parameters: {error}; correct the value") from None
 
 
 async def nothing_kept(request: Request) -> Answer:

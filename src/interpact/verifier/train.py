@@ -44,9 +44,15 @@ class Progress:
     stage: str
     step: int
     steps: int
-    pairs: int
+    pairs: int  # since this start
+    left: int  # pairs still to come
     seconds: float
     loss: float
+
+    @property
+    def remaining(self) -> float:
+        """Seconds to the end of the stage at the speed so far."""
+        return self.seconds * self.left / max(self.pairs, 1)
 
 
 Watch = Callable[[Progress], None]
@@ -203,10 +209,16 @@ class _Bookkeeping(TrainerCallback):
                 }
             )
         if self.watch and args.process_index == 0:
-            done = sum(sum(map(len, w)) for w in trainer.batches[self.first : step])
+            sizes = [sum(map(len, w)) for w in trainer.batches]
             self.watch(
                 Progress(
-                    self.stage, step, len(trainer.batches), done, seconds, trainer.parts["loss"]
+                    self.stage,
+                    step,
+                    len(sizes),
+                    sum(sizes[self.first : step]),
+                    sum(sizes[step:]),
+                    seconds,
+                    trainer.parts["loss"],
                 )
             )
         control.should_save = step in self.steps
