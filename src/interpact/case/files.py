@@ -47,6 +47,7 @@ SUFFIXES = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
 }
+SMALL = 100_000  # bytes that cannot hold problems enough to fill a memory
 _CASE_FIELDS = tuple(LabelledCase.model_fields)
 _FIELDS: dict[Location, tuple[str, ...]] = {
     (): _CASE_FIELDS,
@@ -149,7 +150,14 @@ def json_lines(
         except FormatError as error:
             yield _bad(name, number, error.what)
             continue
-        yield _entry(name, number, data, lambda n=number, d=data: Document(d, {(): n}), flaws=flaws)
+        yield _entry(
+            name,
+            number,
+            data,
+            lambda n=number, d=data: Document(d, {(): n}),
+            flaws=flaws,
+            small=len(line) < SMALL,
+        )
 
 
 def _whole(name: str, content: bytes, kind: str) -> Iterator[Entry]:
@@ -244,6 +252,7 @@ def _entry(
     document: Callable[[], Document],
     inside: Location = (),
     flaws: Sequence[Flaw] = (),
+    small: bool = False,
 ) -> Entry:
     found: list[tuple[Location, str]] = []
     if isinstance(data, dict):
@@ -251,7 +260,7 @@ def _entry(
         kind = LabelledCase if raw.get("labels") is not None else Case
         if kind is Case and "labels" in raw:
             raw = {key: value for key, value in raw.items() if key != "labels"}
-        raw, left_out = bounded(raw, _CASE_FIELDS)
+        raw, left_out = (raw, False) if small else bounded(raw, _CASE_FIELDS)
         try:
             case = kind.model_validate(raw)
             if not flaws:

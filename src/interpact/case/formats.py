@@ -34,7 +34,8 @@ class RepeatedFields(FormatError):
     """JSON that can be read, `data`, but for fields given twice."""
 
     def __init__(self, data: Any, flaws: Sequence[Flaw]) -> None:
-        super().__init__(flaws[0][1], flaws[0][2], flaws)
+        name = str(flaws[0][0][-1])[:80]
+        super().__init__(flaws[0][1], f'the field "{name}" occurs twice; keep one', flaws)
         self.data = data
 
 
