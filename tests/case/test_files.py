@@ -158,7 +158,7 @@ def test_yes_in_yaml_is_text_and_true_in_json_is_yes(tmp_path):
         ),
         (
             {"evidence": [{**GOOD["evidence"][0], "txt": "x"}, GOOD["evidence"][1]]},
-            'evidence[0] ("e1").txt: unknown field (did you mean "text"?); known are id, conditions, text',
+            'evidence[0] ("e1").txt: unknown field (did you mean "text"?); correct or drop it, known are id, conditions, text',
         ),
         (
             {"evidence": [GOOD["evidence"][0], {**GOOD["evidence"][1], "id": "e1"}]},
@@ -269,25 +269,28 @@ def test_json_problems_tell_the_line(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.yaml", YAML.replace("query", "rule"), 'a.yaml:3: the field "rule" occurs twice'),
+        ("a.yaml", YAML.replace("query", "rule"), "a.yaml:3: rule: this field occurs twice"),
         (
             "a.yaml",
             YAML.replace("all\n", "&x all\n").replace("Has a job.", "*x"),
-            "a.yaml:7: alias *x",
+            "a.yaml:7: conditions.employment: alias *x",
         ),
-        ("a.yaml", "id: !!python/object:os.system x\n", "a.yaml:1: the tag"),
+        ("a.yaml", "id: !!python/object:os.system x\n", "a.yaml:1: id: the tag"),
+        ("a.yaml", "id: !set {a, b}\n", "a.yaml:1: id: the tag !set"),
         ("a.yaml", "a: [" * 60, "nested deeper than 50 levels"),
         ("a.yaml", "a: {b: c\nd", "not YAML"),
-        ("a.yaml", "a: \x00", "not YAML: the character U+0000"),
+        ("a.yaml", "a: \x00", "a.yaml:1: byte 4 of the line is NUL"),
+        ("a.yaml", "a: \x07", "not YAML: the character U+0007"),
+        ("a.json", "{}".encode("utf-16-le"), "it is UTF-16: save it as UTF-8"),
         ("a.yaml", "? [a, b]\n: c\n", "a field name must be plain text"),
         ("a.yaml", "- just text\n", "this is no case"),
-        ("a.json", '{"id": "a", "id": "b"}', 'a.json:1: the field "id" occurs twice'),
+        ("a.json", '{"id": "a", "id": "b"}', "a.json:1: id: this field occurs twice"),
         (
             "a.json",
             '{"a": {"x": 1},\n "b": {"x": 1,\n "x": 2}}',
-            'a.json:3: the field "x" occurs twice',
+            "a.json:3: b.x: this field occurs twice",
         ),
-        ("a.json", '{"a": NaN}', "NaN is not a JSON value"),
+        ("a.json", '{"a":\n NaN}', "a.json:2: not JSON: NaN is not a JSON value"),
         ("a.json", "[" * 100_000, "nested too deeply"),
         ("a.json", '{"a": ' + "1" * 5000 + "}", "not JSON"),
         ("a.json", "[]", "the list of cases is empty"),
@@ -307,9 +310,71 @@ def test_billion_laughs_stay_small(tmp_path):
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     for this, last in zip("bcdefghi", "abcdefgh", strict=True):
         lines.append(f"{this}: &{this} [" + ", ".join([f"*{last}"] * 9) + "]")
-    assert problems(tmp_path, "a.yaml", "\n".join(lines)) == [
-        "a.yaml:2: alias *a: write the value out, aliases are not read"
+    found = problems(tmp_path, "a.yaml", "\n".join(lines))
+    assert "a.yaml:2: b[0]: alias *a: write the value out, aliases are not read" in found
+    assert sum("alias" in problem for problem in found) == 72
+    lines += [f"j{i}: [*a, *b, *c]" for i in range(100_000)]
+    found = problems(tmp_path, "a.yaml", "\n".join(lines))
+    assert len(found) == 1_001
+    assert "more than 1,000 problems; mend these first" in found[-1]
+
+
+def test_a_field_given_twice_hides_nothing_else(tmp_path):
+    text = YAML.replace("query:", "query: a\nquery:").replace("rule:", "rule: a\nrule:")
+    found = problems(tmp_path, "a.yaml", text)
+    assert [problem.split(";")[0] for problem in found] == [
+        "a.yaml:3: rule: this field occurs twice",
+        "a.yaml:5: query: this field occurs twice",
+        'a.yaml:13: evidence[1] ("e2").conditions[0]: there is no condition "employmint" '
+        '(did you mean "employment"?)',
     ]
+    cut = problems(tmp_path, "a.yaml", text + "  - {")
+    assert [problem.split(":")[1] for problem in cut] == ["3", "5", "16"]
+    good = json.dumps(GOOD)
+    lines = [good, good.replace('"id"', '"query": "a", "id"', 1).replace("Has a job.", ""), good]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    assert [entry.case is None for entry in entries(tmp_path / "a.jsonl")] == [False, True, False]
+    assert [p.split(";")[0] for p in problems(tmp_path, "a.jsonl", "\n".join(lines))] == [
+        "a.jsonl:2: conditions.employment: is empty",
+        "a.jsonl:2: query: this field occurs twice",
+    ]
+    found = problems(tmp_path, "a.json", f"[{good},\n{lines[1]}]")
+    assert [problem[:12] for problem in found] == ["a.json:2: [1"] * 2
+
+
+def test_half_characters_in_field_names_are_told(tmp_path):
+    found = problems(tmp_path, "a.json", with_changes(**{"\ud800": 1}))
+    assert found == [
+        'a.json:1: the field name "\ufffd" holds half a character (a lone surrogate); '
+        "save the text as UTF-8 again"
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"evidence": [7] * 50_000},
+        {"evidence": [{}] * 50_000},
+        {"evidence": [{"id": "e", "conditions": [7] * 50_000, "text": "x"}]},
+        {"evidence": [{"id": "e", "conditions": ["x"] * 50_000, "text": "x"}]},
+        {"conditions": {f"c{i}": 7 for i in range(50_000)}},
+        {f"x{i}": 7 for i in range(50_000)},
+        {"labels": {"states": {f"c{i}": 7 for i in range(50_000)}, "decision": "yes"}},
+        {"labels": {"states": {f"c{i}": "unknown" for i in range(50_000)}, "decision": "yes"}},
+    ],
+)
+def test_of_many_problems_the_first_are_told(tmp_path, changes):
+    import tracemalloc
+
+    path = tmp_path / "a.json"
+    path.write_text(with_changes(**changes))
+    tracemalloc.start()
+    found = [problem for entry in entries(path) for problem in entry.problems]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 500 < len(found) <= 1_001
+    assert any("mend these first" in problem.what for problem in found)
+    assert peak
 
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])

@@ -182,6 +182,13 @@ def test_a_group_can_flip_where_some_of_its_states_do(drawn):
         for row in product(State, repeat=len(group))
     }
     assert rule.can_flip(states, group) == (len(reached) > 1)
+    # The sets among a group are the same by a search over the whole rule and by one around it.
+    (found,) = rule.group_flips(states, [group], limit=1000)
+    whole = rule.flips(states, among=group, limit=1000)
+    assert found.complete and whole.complete
+    assert {frozenset(f.states) for f in found} == {frozenset(f.states) for f in whole}
+    assert all(rule.decide({**states, **f.states}) is f.decision for f in found)
+    assert bool(found.found) == (len(reached) > 1)
 
 
 def test_kleene_where_a_condition_occurs_twice():

@@ -209,3 +209,58 @@ def test_schemas_are_json_schema(kind):
     assert schema["$schema"].endswith("2020-12/schema")
     if kind == "case":
         assert "labels" in schema["properties"] and "labels" not in schema["required"]
+
+
+@pytest.mark.parametrize("target", ["absent/x", "folder", "file/x", "a" * 5000, "/dev/full"])
+def test_output_that_cannot_be_written_is_told(tmp_path, nda, target):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "absent").symlink_to("/proc/absent")
+    done = interpact("judge", nda, "--format", "csv", "-o", tmp_path / target)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "cannot be read or written" in done.stderr
+
+
+def test_names_that_no_file_can_have_are_told(nda):
+    for command in ("check", "judge"):
+        done = interpact(command, "a" * 5000)
+        assert done.returncode == 2 and "Traceback" not in done.stderr
+        assert "name too long" in done.stderr
+
+
+def test_a_full_disk_is_told(nda):
+    command = f"{sys.executable} -m interpact judge {nda} > /dev/full"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "cannot be read or written: No space left on device\n"
+
+
+def test_keep_going_passes_over_an_empty_file(tmp_path, nda):
+    (tmp_path / "empty.jsonl").touch()
+    done = interpact("judge", tmp_path / "empty.jsonl", nda, "--format", "jsonl", "--keep-going")
+    assert done.returncode == 2 and len(done.stdout.splitlines()) == 2
+    assert "no case in this file" in done.stderr
+
+
+def test_columns_of_csv_are_those_of_the_rows(nda, tmp_path):
+    from interpact import Case, judge
+    from interpact.judging.output import COLUMNS, judgment_rows, set_rows
+    from interpact.judging.view import View
+
+    case = Case.load(nda)
+    view = View(case, dict(case.labels.states), judge(case))
+    for rows in (judgment_rows, set_rows):
+        assert [tuple(row) for row in rows(view)][:1] == [COLUMNS[rows]]
+    nda.write_text(NDA.replace("aggregation: all", "aggregation: c1 and not c1"))
+    bare = run("judge", nda, "--set", "c1=satisfied", "--sets", "--format", "csv")
+    assert bare.splitlines()[0] == "case,kind,from,to,conditions,states"
+
+
+def test_check_does_not_list_problems_without_end(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("{}\n" * 5_000)
+    done = interpact("check", path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) < 10_020
+    assert "has more than 10,000 problems; mend these first" in done.stderr

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
+import time
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -171,6 +172,26 @@ def test_a_unit_on_many_conditions_is_judged_through_each_of_them():
     for judgment in judgments:
         assert judgment.critical and judgment.pivotal
         assert judgment.witness.startswith(f"if {judgment.condition} were satisfied")
+
+
+@pytest.mark.parametrize("shape", ["chain", "counting"])
+def test_ten_thousand_conditions_that_occur_twice_or_move_jointly_take_seconds(shape):
+    names = [f"c{i}" for i in range(10_000)]
+    pairs = list(pairwise(names))
+    units = [[name] for name in names] + [list(pair) for pair in pairs[:1_000]]
+    if shape == "chain":  # every condition but two occurs twice; either of a pair will do
+        rule = " and ".join(f"({a} or {b})" for a, b in pairs)
+    else:
+        rule = f"at least 9999 of ({', '.join(names)})"
+    case = case_with(units, rule, **dict.fromkeys(names, "satisfied"))
+    started = time.perf_counter()
+    judgments = judge(case)
+    assert time.perf_counter() - started < 60
+    assert not any(j.critical for j in judgments[:10_000])
+    assert all(j.critical and not j.pivotal for j in judgments[10_000:])
+    assert judgments[10_000].witness.startswith(
+        "if c0 and c1 were not satisfied, the decision would turn from yes to no"
+    )
 
 
 def test_a_unit_in_an_entangled_rule_is_judged_exactly():

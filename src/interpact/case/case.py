@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -28,6 +29,9 @@ Id = Annotated[
 
 Location = tuple[str | int, ...]
 """Where in a case something is: field names and positions."""
+
+
+MANY = 1_000  # contradictions are told up to here
 
 
 class _Frozen(BaseModel):
@@ -107,7 +111,7 @@ class Case(_Frozen):
             self.aggregation,
             getattr(self, "labels", None),
         )
-        lines = [f"{'.'.join(map(str, where))}: {what}" for where, what in found]
+        lines = [f"{'.'.join(map(str, where))}: {what}" for where, what in islice(found, MANY)]
         if lines:
             raise ValueError("\n".join(lines))
         return self

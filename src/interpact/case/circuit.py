@@ -8,7 +8,7 @@ makes mappings and pivotality of every condition one pass down the circuit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -127,23 +127,23 @@ class Circuit:
                 ]
                 for child in node.children:
                     at_node[child] = through[values[child]]
-        for condition, leaves in self.occurrences.items():
-            if len(leaves) > 1:
-                changed = list(truth)
-                outcome: list[int] = []
-                for value in TRUTHS:
-                    changed[condition] = value
-                    outcome.append(self.evaluate(changed))
-                found[condition] = (outcome[0], outcome[1], outcome[2])
+        if not self.read_once:
+            standing = Standing(self, truth, values)
+            for condition, leaves in self.occurrences.items():
+                if len(leaves) > 1:
+                    low, middle, high = (standing.root(dict.fromkeys(leaves, v)) for v in TRUTHS)
+                    found[condition] = (low, middle, high)
         return found
 
 
 class Standing:
-    """A read-once circuit at some states, ready to be asked what a few changes would do."""
+    """A circuit at some states, ready to be asked what a few changes would do."""
 
-    def __init__(self, circuit: Circuit, truth: Sequence[int]) -> None:
+    def __init__(
+        self, circuit: Circuit, truth: Sequence[int], values: list[int] | None = None
+    ) -> None:
         self.circuit = circuit
-        self.values = circuit.values(truth)
+        self.values = circuit.values(truth) if values is None else values
         self.parent = [-1] * len(circuit.nodes)
         self.counts: list[tuple[int, int]] = []
         self.positive = [True] * len(circuit.nodes)
@@ -164,14 +164,21 @@ class Standing:
             self.positive[at] = self.positive[above] != negated
 
     def reach(self, conditions: Iterable[int]) -> tuple[int, int]:
-        """The least and the greatest value of the root that states of these conditions can bring."""
+        """The least and the greatest value of the root that states of these conditions can bring.
+
+        Only for read-once circuits, in which every condition pulls in one direction.
+        """
         leaves = [
             self.circuit.occurrences[c][0] for c in conditions if c in self.circuit.occurrences
         ]
         return self._moved(leaves, LOW), self._moved(leaves, HIGH)
 
     def _moved(self, leaves: list[int], towards: int) -> int:
-        changed = {at: towards if self.positive[at] else HIGH - towards for at in leaves}
+        return self.root({at: towards if self.positive[at] else HIGH - towards for at in leaves})
+
+    def root(self, leaves: Mapping[int, int]) -> int:
+        """The value of the root when these leaves have new values; costs no more than their paths."""
+        changed = dict(leaves)
         shifts: dict[int, list[int]] = {}
         waiting = list(changed)
         heapify(waiting)  # children before parents

@@ -98,6 +98,16 @@ class Diagrams:
                 largest[i] = self.greatest(self.least(x, largest[i - 1]), largest[i])
         return largest[k]
 
+    def kth_largest_among(self, k: int, items: Sequence[int], middles: int) -> int:
+        """The k-th largest of the items and of so many constants that are MIDDLE."""
+        above = self._bounded(k, items)
+        if not middles:
+            return above
+        return self.greatest(above, self.least(MIDDLE, self._bounded(k - middles, items)))
+
+    def _bounded(self, k: int, items: Sequence[int]) -> int:
+        return HIGH if k <= 0 else LOW if k > len(items) else self.kth_largest(k, items)
+
     def branch(self, a: int, variable: int, value: int) -> int:
         """The diagram `a` with the variable set, where it is the first that `a` asks about."""
         node = self._nodes[a]

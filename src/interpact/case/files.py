@@ -6,25 +6,37 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pydantic import ValidationError
 
 from interpact.case.case import Case, Evidence, LabelledCase, Labels, Location, contradictions
+from interpact.case.flood import bounded
 from interpact.case.formats import (
     Document,
+    Flaw,
     FormatError,
+    RepeatedFields,
     decode,
     dump_yaml,
     json_document,
     parse_json,
     parse_yaml,
 )
-from interpact.case.problems import InputProblems, Problem, describe, field_problems
+from interpact.case.problems import (
+    MAX_PROBLEMS,
+    InputProblems,
+    Problem,
+    describe,
+    field_problems,
+    half_character,
+    sound,
+)
 from interpact.errors import InterPactError
 
 SUFFIXES = {
@@ -35,6 +47,7 @@ SUFFIXES = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
 }
+SMALL = 100_000  # bytes that cannot hold problems enough to fill a memory
 _CASE_FIELDS = tuple(LabelledCase.model_fields)
 _FIELDS: dict[Location, tuple[str, ...]] = {
     (): _CASE_FIELDS,
@@ -64,9 +77,9 @@ def read_case(path: str | Path) -> Case:
     return first
 
 
-def read_cases(path: str | Path) -> Iterator[Case]:
+def read_cases(path: str | Path, watch: Callable[[int], None] | None = None) -> Iterator[Case]:
     """The cases of a file or corpus folder, one by one; stops at the first that is none."""
-    for entry in entries(path):
+    for entry in entries(path, watch):
         if entry.case is None:
             raise InputProblems(entry.problems)
         yield entry.case
@@ -104,13 +117,15 @@ def entries(path: str | Path, watch: Callable[[int], None] | None = None) -> Ite
             known = ", ".join(SUFFIXES)
             yield _bad(str(path), None, f"the format is told by the ending; use one of {known}")
         elif kind == "parquet":
-            yield from _parquet(path)
+            yield from _parquet(path, watch)
         else:
             with path.open("rb") as file:
                 if kind == "jsonl":
                     yield from json_lines(str(path), file, watch)
                 else:
                     yield from _whole(str(path), file.read(), kind)
+                    if watch is not None:
+                        watch(path.stat().st_size)
     except FileNotFoundError:
         yield _bad(str(path), None, "there is no such file")
     except OSError as error:
@@ -129,10 +144,20 @@ def json_lines(
             if not text.strip():
                 continue
             data = parse_json(text, number)
+            flaws: Sequence[Flaw] = ()
+        except RepeatedFields as error:
+            data, flaws = error.data, error.flaws
         except FormatError as error:
             yield _bad(name, number, error.what)
             continue
-        yield _entry(name, number, data, lambda n=number, d=data: Document(d, {(): n}))
+        yield _entry(
+            name,
+            number,
+            data,
+            lambda n=number, d=data: Document(d, {(): n}),
+            flaws=flaws,
+            small=len(line) < SMALL,
+        )
 
 
 def _whole(name: str, content: bytes, kind: str) -> Iterator[Entry]:
@@ -140,31 +165,50 @@ def _whole(name: str, content: bytes, kind: str) -> Iterator[Entry]:
         text = decode(content)
         if kind == "yaml":
             for document in parse_yaml(text):
-                yield from _cases_of(name, document.data, lambda d=document: d)
+                yield from _cases_of(name, document.data, lambda d=document: d, document.flaws)
         else:
-            data = parse_json(text)
-            yield from _cases_of(name, data, lambda: json_document(text, data))
+            flaws: Sequence[Flaw] = ()
+            try:
+                data = parse_json(text)
+            except RepeatedFields as error:
+                data, flaws = error.data, error.flaws
+            yield from _cases_of(name, data, lambda: json_document(text, data), flaws)
     except FormatError as error:
-        yield _bad(name, error.line, error.what)
+        problems = [
+            Problem(name, line, describe(where, None), what) for where, line, what in error.flaws
+        ]
+        yield Entry(name, error.line, None, [*problems, Problem(name, error.line, "", error.what)])
 
 
-def _cases_of(name: str, data: object, document: Callable[[], Document]) -> Iterator[Entry]:
+def _cases_of(
+    name: str, data: object, document: Callable[[], Document], flaws: Sequence[Flaw]
+) -> Iterator[Entry]:
     """A document holds one case or a list of cases."""
     if not isinstance(data, list):
-        yield _entry(name, None, data, document)
+        yield _entry(name, None, data, document, flaws=flaws)
         return
     items = cast("list[object]", data)
     if not items:
-        yield _bad(name, None, "the list of cases is empty")
+        yield _bad(name, None, "the list of cases is empty; add one or drop the file")
+    whole: list[Document] = []  # made once, where there is a problem to point at
+
+    def once() -> Document:
+        if not whole:
+            whole.append(document())
+        return whole[0]
+
+    inside: dict[int, list[Flaw]] = {}
+    for flaw in flaws:
+        inside.setdefault(int(flaw[0][0]) if flaw[0] else 0, []).append(flaw)
     for position, item in enumerate(items):
-        yield _entry(name, None, item, document, (position,))
+        yield _entry(name, None, item, once, (position,), inside.get(position, ()))
 
 
-def _parquet(path: Path) -> Iterator[Entry]:
+def _parquet(path: Path, watch: Callable[[int], None] | None) -> Iterator[Entry]:
     from interpact.case.parquet import rows
 
     try:
-        for number, row in enumerate(rows(path), 1):
+        for number, row in enumerate(rows(path, watch), 1):
             yield _entry(str(path), number, row, lambda n=number, r=row: Document(r, {(): n}))
     except FormatError as error:
         yield _bad(str(path), None, error.what)
@@ -172,21 +216,25 @@ def _parquet(path: Path) -> Iterator[Entry]:
 
 def _sniffed(name: str, file: BinaryIO) -> Iterator[Entry]:
     """Standard input: JSON lines where the first line is a whole JSON object, else JSON or YAML."""
-    first = b""
+    first, blank = b"", b""
     for first in file:
         if first.strip():
             break
+        blank, first = blank + first, b""
     try:
         lone = isinstance(parse_json(decode(first)), dict)
+    except RepeatedFields:
+        lone = True
     except FormatError:
         lone = False
     if not lone:
-        rest = first + file.read()
+        rest = blank + first + file.read()
         start = rest.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
         yield from _whole(name, rest, "json" if start in (b"{", b"[") else "yaml")
         return
 
     def lines() -> Iterator[bytes]:
+        yield from blank.splitlines(keepends=True)
         yield first
         yield from file
 
@@ -203,22 +251,35 @@ def _entry(
     data: object,
     document: Callable[[], Document],
     inside: Location = (),
+    flaws: Sequence[Flaw] = (),
+    small: bool = False,
 ) -> Entry:
+    found: list[tuple[Location, str]] = []
     if isinstance(data, dict):
         raw = cast("dict[str, Any]", data)
         kind = LabelledCase if raw.get("labels") is not None else Case
         if kind is Case and "labels" in raw:
             raw = {key: value for key, value in raw.items() if key != "labels"}
+        raw, left_out = (raw, False) if small else bounded(raw, _CASE_FIELDS)
         try:
-            return Entry(name, line, kind.model_validate(raw))
+            case = kind.model_validate(raw)
+            if not flaws:
+                return Entry(name, line, case)
         except ValidationError as error:
-            found = field_problems(
-                [e for e in error.errors(include_url=False) if e["loc"]], _FIELDS
-            )
+            # Errors of no place are contradictions, which are looked for below.
+            wrong = [e for e in error.errors(include_url=False) if e["loc"]]
+            found = field_problems(wrong[:MAX_PROBLEMS], _FIELDS)
+        found += [((), half_character(key)) for key in raw if not sound(key)]
         fields = {where for where, _ in found}
-        found += [(at, what) for at, what in _lenient(raw) if at not in fields]
+        if not left_out:
+            room = MAX_PROBLEMS + 1 - len(found)
+            found += [(at, what) for at, what in islice(_lenient(raw), room) if at not in fields]
+        told = [where[len(inside) :] for where, _, _ in flaws]
+        found = [(at, what) for at, what in found if not any(at[: len(t)] == t for t in told if t)]
+        if left_out or len(found) > MAX_PROBLEMS:
+            found = [*found[:MAX_PROBLEMS], ((), "has more problems than these; mend these first")]
     else:
-        found: list[tuple[Location, str]] = [
+        found = [
             ((), "this is no case: expected fields such as id, rule, query, conditions, evidence")
         ]
     at = document()
@@ -229,15 +290,18 @@ def _entry(
         )
         for where, what in found
     ]
+    problems += [
+        Problem(name, number, describe(where, at.data), what) for where, number, what in flaws
+    ]
     problems.sort(key=lambda problem: problem.line or 0)
     return Entry(name, line, None, problems)
 
 
-def _lenient(raw: Mapping[str, Any]) -> list[tuple[Location, str]]:
+def _lenient(raw: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
     """Contradictions between those parts of a malformed case that can be read."""
     conditions = raw.get("conditions")
     if not isinstance(conditions, dict):
-        return []
+        return
     units: list[tuple[int, tuple[str, list[str]]]] = []
     evidence: object = raw.get("evidence")
     for position, unit in enumerate(
@@ -259,13 +323,11 @@ def _lenient(raw: Mapping[str, Any]) -> list[tuple[Location, str]]:
         labels = Labels.model_validate(raw.get("labels"))
     if not isinstance(evidence, list):
         labels = None  # every settled state would look unsupported
-    return list(
-        contradictions(
-            cast("dict[str, Any]", conditions),
-            units,
-            aggregation if isinstance(aggregation, str) else None,
-            labels,
-        )
+    yield from contradictions(
+        cast("dict[str, Any]", conditions),
+        units,
+        aggregation if isinstance(aggregation, str) else None,
+        labels,
     )
 
 

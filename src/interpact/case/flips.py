@@ -8,18 +8,19 @@ searches take the cheapest continuation first, so the smallest sets come out fir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
-from interpact.case.circuit import HIGH, LOW, MIDDLE, TRUTHS, Circuit, Kth, Leaf, Negate
+from interpact.case.circuit import HIGH, LOW, MIDDLE, TRUTHS, Kth, Leaf, Negate, Standing
 from interpact.case.diagrams import Diagrams, allow_depth, variable_order
 from interpact.errors import InterPactError
 
 MAX_STEPS = 50_000
 MAX_NODES = 200_000
+MANY_CHANGEABLE = 100
 
 Goal = tuple[int, int]
 """The bounds (low, high) that a node's value must keep; one of them is LOW or HIGH."""
@@ -34,9 +35,17 @@ class Search:
     `complete` turns False when the search gave up before it had seen everything.
     """
 
-    def __init__(self, circuit: Circuit, truth: Sequence[int], changeable: Sequence[bool]) -> None:
+    def __init__(
+        self,
+        standing: Standing,
+        truth: Sequence[int],
+        changeable: Collection[int],
+        local: bool = False,
+    ) -> None:
         self.complete = True
-        self._search = (_Goals if circuit.read_once else _Paths)(circuit, truth, changeable)
+        # Goals look at the whole rule, paths only at what is above the changeable conditions.
+        goals = standing.circuit.read_once and not (local and len(changeable) <= MANY_CHANGEABLE)
+        self._search = (_Goals if goals else _Paths)(standing, truth, changeable)
 
     def sets(self, goals: Sequence[Goal]) -> Iterator[Change]:
         """The changes, each reaching one of the goals."""
@@ -77,9 +86,12 @@ _Chosen = tuple[int, int, "_Chosen"] | None
 
 
 class _Goals:
-    def __init__(self, circuit: Circuit, truth: Sequence[int], changeable: Sequence[bool]) -> None:
-        self.circuit, self.truth, self.changeable = circuit, truth, changeable
-        self.values = circuit.values(truth)
+    def __init__(
+        self, standing: Standing, truth: Sequence[int], changeable: Collection[int]
+    ) -> None:
+        self.circuit, self.truth = standing.circuit, truth
+        self.changeable = frozenset(changeable)
+        self.values = standing.values
         self._costs: dict[Goal, list[float]] = {}
 
     def states(self, goals: Sequence[Goal], found: list[frozenset[int]]) -> Iterator[Change | None]:
@@ -155,7 +167,7 @@ class _Goals:
                 if low <= self.values[at] <= high:
                     continue
                 if isinstance(node, Leaf):
-                    prices[at] = 1.0 if self.changeable[node.condition] else inf
+                    prices[at] = 1.0 if node.condition in self.changeable else inf
                 elif isinstance(node, Negate):
                     prices[at] = costs[(HIGH - high, HIGH - low)][node.child]
                 else:
@@ -176,12 +188,14 @@ def needed(gate: Kth, goal: Goal) -> int:
 class _Paths:
     """Paths of the rule's diagram over the changeable conditions, all others fixed."""
 
-    def __init__(self, circuit: Circuit, truth: Sequence[int], changeable: Sequence[bool]) -> None:
-        self.circuit, self.truth, self.changeable = circuit, truth, changeable
+    def __init__(
+        self, standing: Standing, truth: Sequence[int], changeable: Collection[int]
+    ) -> None:
+        self.standing, self.truth, self.changeable = standing, truth, changeable
 
     def states(self, goals: Sequence[Goal], found: list[frozenset[int]]) -> Iterator[Change | None]:
         """A change, or None for a step on the way; what holds a set that is found is not followed."""
-        diagrams, root, conditions = restricted(self.circuit, self.truth, self.changeable)
+        diagrams, root, conditions = restricted(self.standing, self.changeable)
         costs: dict[int, float] = {
             value: 0.0 if any(low <= value <= high for low, high in goals) else inf
             for value in TRUTHS
@@ -221,39 +235,59 @@ class _Paths:
                     heappush(heap, (ahead, next(order), spent + more, below, kept))
 
 
-def restricted(
-    circuit: Circuit, truth: Sequence[int], free: Sequence[bool]
-) -> tuple[Diagrams, int, list[int]]:
-    """The rule as a diagram over the free conditions (in the order returned), all others fixed."""
-    names = [condition for condition in circuit.used if free[condition]]
+def restricted(standing: Standing, free: Collection[int]) -> tuple[Diagrams, int, list[int]]:
+    """The rule as a diagram over the free conditions (in the order returned), all others fixed.
+
+    Only the nodes above free conditions are looked at.
+    """
+    circuit = standing.circuit
+    names = sorted(condition for condition in free if condition in circuit.occurrences)
     number = {condition: i for i, condition in enumerate(names)}
-    below: list[set[int]] = []
+    moving: dict[int, list[int]] = {}  # a node above free conditions to its children that are, too
+    for condition in names:
+        for leaf in circuit.occurrences[condition]:
+            at = leaf
+            moving[at] = []
+            while (above := standing.parent[at]) >= 0:
+                known = above in moving
+                moving.setdefault(above, []).append(at)
+                if known:
+                    break
+                at = above
+    order_of_nodes = sorted(moving)  # children before parents
+    below: dict[int, set[int]] = {}
     groups: list[list[int]] = []
-    for node in circuit.nodes:
+    for at in order_of_nodes:
+        node = circuit.nodes[at]
         if isinstance(node, Leaf):
-            below.append({number[node.condition]} if free[node.condition] else set())
+            below[at] = {number[node.condition]}
         elif isinstance(node, Negate):
-            below.append(below[node.child])
+            below[at] = below[node.child]
         else:
-            below.append(set[int]().union(*(below[child] for child in node.children)))
-            groups.append(sorted(below[-1]))
+            below[at] = set[int]().union(*(below[child] for child in moving[at]))
+            groups.append(sorted(below[at]))
     allow_depth(len(names))
     order = variable_order([group for group in groups if len(group) > 1], len(names))
     place = {variable: i for i, variable in enumerate(order)}
     diagrams = Diagrams(MAX_NODES)
-    built: list[int] = []
-    for node in circuit.nodes:
+    built: dict[int, int] = {}
+    for at in order_of_nodes:
+        node = circuit.nodes[at]
         if isinstance(node, Leaf):
-            fixed = not free[node.condition]
-            built.append(
-                truth[node.condition] if fixed else diagrams.variable(place[number[node.condition]])
-            )
+            built[at] = diagrams.variable(place[number[node.condition]])
         elif isinstance(node, Negate):
-            built.append(diagrams.negate(built[node.child]))
+            built[at] = diagrams.negate(built[node.child])
         else:
-            built.append(diagrams.kth_largest(node.k, [built[child] for child in node.children]))
+            # Of the fixed children, those that are HIGH make it easier, those that are LOW nothing.
+            high, not_low = standing.counts[at]
+            for child in moving[at]:
+                high -= standing.values[child] == HIGH
+                not_low -= standing.values[child] != LOW
+            parts = [built[child] for child in moving[at]]
+            built[at] = diagrams.kth_largest_among(node.k - high, parts, not_low - high)
     diagrams.forget()
-    return diagrams, built[-1], [names[variable] for variable in order]
+    root = len(circuit.nodes) - 1
+    return diagrams, built.get(root, standing.values[root]), [names[v] for v in order]
 
 
 def _unlinked(chosen: _Chosen) -> Change:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,14 @@ SCHEMA = pa.schema(
 _ROWS = 2_000
 
 
-def rows(path: Path) -> Iterator[Any]:
+def rows(path: Path, watch: Callable[[int], None] | None = None) -> Iterator[Any]:
     """The raw cases of a Parquet file."""
     try:
         with pq.ParquetFile(path) as file:
+            size, count = path.stat().st_size, max(1, file.metadata.num_rows)
             for batch in file.iter_batches(_ROWS):
+                if watch is not None:
+                    watch(size * batch.num_rows // count)
                 for row in batch.to_pylist():
                     yield _case_fields(row)
     except (pa.ArrowException, ValueError) as error:

@@ -10,6 +10,9 @@ from typing import Any
 from interpact.case.case import Location
 from interpact.errors import InterPactError
 
+MAX_PROBLEMS = 1_000
+"""Of one case; who has more sees these first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -71,6 +74,19 @@ def _inside(here: object, step: str | int) -> object:
         return None
 
 
+def sound(name: str) -> bool:
+    """Whether a name of a field can be written as UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def half_character(name: str) -> str:
+    """What is wrong with a field whose name cannot be written as UTF-8."""
+    return f'the field name "{name[:80]}" {_HALF}'
+
+
+_HALF = "holds half a character (a lone surrogate); save the text as UTF-8 again"
+
+
 def field_problems(
     errors: Sequence[Any], fields: Mapping[Location, Sequence[str]]
 ) -> list[tuple[Location, str]]:
@@ -85,7 +101,7 @@ def field_problems(
         if kind == "extra_forbidden":
             known = list(fields.get(shape, ()))
             guess = did_you_mean(str(location[-1]), known)
-            what = f"unknown field{guess}; known are {', '.join(known)}"
+            what = f"unknown field{guess}; correct or drop it, known are {', '.join(known)}"
         elif kind == "missing":
             what = "is missing; add it"
         elif kind == "string_pattern_mismatch":
@@ -124,7 +140,7 @@ def _not_text(value: object) -> str:
     if value is None:
         return "is empty; write the text or drop the field"
     if isinstance(value, str):
-        return "holds half a character (a lone surrogate); save the text as UTF-8 again"
+        return _HALF
     return f"must be text, not {_kind(value)}; put it in quotes"
 
 

@@ -194,10 +194,32 @@ class Rule:
         circuit = self._circuit(states)
         for condition in among or ():
             _known(condition, states)
-        changeable = [among is None or condition in among for condition in circuit.conditions]
+        wanted = set(among or ())
+        changeable = [i for i in circuit.used if among is None or circuit.conditions[i] in wanted]
         truth = _truths(states)
-        goals = away_from(circuit.evaluate(truth))
-        return _changes(circuit, truth, changeable, [goals], limit)
+        standing = Standing(circuit, truth)
+        return _changes(standing, truth, changeable, [away_from(standing.values[-1])], limit)
+
+    def group_flips(
+        self, states: States, groups: Iterable[Collection[str]], limit: int = 20
+    ) -> list[Changes]:
+        """For each group of conditions, the minimal sets among them that can flip the decision."""
+        circuit = self._circuit(states)
+        index = {condition: i for i, condition in enumerate(circuit.conditions)}
+        truth = _truths(states)
+        standing = Standing(circuit, truth)
+        goals = away_from(standing.values[-1])
+        return [
+            _changes(
+                standing,
+                truth,
+                [index[_known(c, index)] for c in group],
+                [goals],
+                limit,
+                local=True,
+            )
+            for group in groups
+        ]
 
     def settles(self, states: States, limit: int = 20) -> Changes:
         """For an insufficient decision, the fewest answers to unknown conditions that settle it.
@@ -210,11 +232,12 @@ class Rule:
         """
         circuit = self._circuit(states)
         truth = _truths(states)
-        if circuit.evaluate(truth) != MIDDLE:
+        standing = Standing(circuit, truth)
+        if standing.values[-1] != MIDDLE:
             return Changes((), True)
-        changeable = [value == MIDDLE for value in truth]
+        changeable = [i for i in circuit.used if truth[i] == MIDDLE]
         goals = [[within(LOW)], [within(HIGH)]]
-        return _changes(circuit, truth, changeable, goals, limit)
+        return _changes(standing, truth, changeable, goals, limit)
 
     def can_flip(self, states: States, among: Collection[str]) -> bool:
         """Whether states of these conditions together can change the decision.
@@ -229,16 +252,14 @@ class Rule:
         circuit = self._circuit(states)
         index = {condition: i for i, condition in enumerate(circuit.conditions)}
         truth = _truths(states)
+        standing = Standing(circuit, truth)
         if circuit.read_once:
-            standing = Standing(circuit, truth)
             reaches = (standing.reach(index[_known(c, index)] for c in group) for group in groups)
             return [low != high for low, high in reaches]
         found: list[bool] = []
         for group in groups:
-            free = [False] * len(circuit.conditions)
-            for condition in group:
-                free[index[_known(condition, index)]] = True
-            _, root, _ = restricted(circuit, truth, free)
+            free = {index[_known(condition, index)] for condition in group}
+            _, root, _ = restricted(standing, free)
             found.append(root > HIGH)  # a diagram that is constant is its value
         return found
 
@@ -363,26 +384,26 @@ def _mapping(response: Response) -> dict[State, Decision]:
 
 
 def _changes(
-    circuit: Circuit,
+    standing: Standing,
     truth: list[int],
-    changeable: list[bool],
+    changeable: list[int],
     alternatives: list[list[Goal]],
     limit: int,
+    local: bool = False,
 ) -> Changes:
     """The first `limit` minimal changes for each alternative, merged by size."""
-    searches = [Search(circuit, truth, changeable) for _ in alternatives]
+    circuit = standing.circuit
+    searches = [Search(standing, truth, changeable, local) for _ in alternatives]
     sets = merge(
         *(search.sets(goals) for search, goals in zip(searches, alternatives, strict=True)), key=len
     )
     found: list[Change] = []
     for changes in islice(sets, limit):
-        changed = list(truth)
-        for condition, value in changes.items():
-            changed[condition] = value
+        leaves = {leaf: v for c, v in changes.items() for leaf in circuit.occurrences[c]}
         found.append(
             Change(
                 {circuit.conditions[c]: _STATE[v] for c, v in changes.items()},
-                _DECISION[circuit.evaluate(changed)],
+                _DECISION[standing.root(leaves)],
             )
         )
     none_left = next(sets, None) is None

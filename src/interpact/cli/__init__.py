@@ -31,8 +31,20 @@ def main() -> None:
         print(error, file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of our output has gone; Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # its reader has gone
         sys.exit(141)
+    except OSError as error:
+        named = f"{error.filename}: " if error.filename is not None else ""
+        print(f"{named}cannot be read or written: {error.strerror or error}", file=sys.stderr)
+        _drop_output()
+        sys.exit(2)
+    except MemoryError:
+        print("not enough memory; use JSON lines, which are read case by case", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _drop_output() -> None:
+    """Forget what could not be written; Python would complain once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -30,6 +30,9 @@ Output = Annotated[
 ]
 
 
+MAX_TOLD = 10_000  # problems of one file
+
+
 class Format(StrEnum):
     """How judgments are written."""
 
@@ -76,7 +79,11 @@ def judge(
         typer.Option("--set", metavar="CONDITION=STATE", help="What if: set a state; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
     sets: Annotated[
-        bool, typer.Option("--sets", help="Show the minimal flip sets instead of the judgments.")
+        bool,
+        typer.Option(
+            "--sets",
+            help="Show the minimal flip sets instead of the judgments (a page shows both).",
+        ),
     ] = False,
     keep_going: Annotated[
         bool,
@@ -136,12 +143,23 @@ def check(paths: Paths) -> None:
                     tell(problem)
                 cases += len(corpus.cases)
                 continue
-            found = 0
+            found, before = 0, wrong
             for entry in entries(path, watch):
                 found += 1
                 cases += entry.case is not None
                 for problem in entry.problems:
                     tell(problem)
+                if entry.problems and wrong - before > MAX_TOLD:
+                    tell(
+                        Problem(
+                            str(path),
+                            None,
+                            "",
+                            f"has more than {MAX_TOLD:,} problems; mend these first, "
+                            "the rest was not read",
+                        )
+                    )
+                    break
             if not found:
                 tell(Problem(str(path), None, "", "no case in this file"))
     say(f"{count(cases, 'sound case')}, {count(wrong, 'problem')}, {count(notes, 'note')}")
@@ -156,8 +174,8 @@ def convert(
     """Write cases in another format: .yaml, .json, .jsonl or .parquet."""
     from interpact.case.files import read_cases, write_cases
 
-    with _progress([source]):
-        write_cases(target, read_cases(source))
+    with _progress([source]) as watch:
+        write_cases(target, read_cases(source, watch))
 
 
 def schema(
@@ -217,7 +235,10 @@ def _views(
                 bad[0] += 1
                 say(str(told))
         if empty:
-            raise InterPactError(f"{path}: no case in this file")
+            if not keep_going:
+                raise InterPactError(f"{path}: no case in this file")
+            bad[0] += 1
+            say(f"{path}: no case in this file")
 
 
 def _changes(assignments: list[str]) -> dict[str, State]:

@@ -136,14 +136,25 @@ class _Shared:
             )
         except InterPactError:  # too entangled to tell
             movable = None
+        joint = [
+            unit
+            for unit, can in zip(shared, movable or (), strict=False)
+            if can and not self._alone(unit)
+        ]
+        flips = self.rule.group_flips(self.states, [unit.conditions for unit in joint])
+        self.flips = {unit.id: found for unit, found in zip(joint, flips, strict=True)}
         return {
             unit.id: self._unit(unit, None if movable is None else movable[i])
             for i, unit in enumerate(shared)
         }
 
+    def _alone(self, unit: Evidence) -> list[str]:
+        """The conditions of a unit on each of which the decision turns by itself."""
+        return [condition for condition in unit.conditions if self.outlook[condition][0]]
+
     def _unit(self, unit: Evidence, movable: bool | None) -> list[Judgment]:
         """The judgments of a unit through each of its conditions."""
-        alone = [condition for condition in unit.conditions if self.outlook[condition][0]]
+        alone = self._alone(unit)
         together: Collection[str] = ()
         because: Sequence[str] | None = None
         witness: str | None
@@ -193,7 +204,7 @@ class _Shared:
 
     def _joint(self, unit: Evidence) -> tuple[float, str, Collection[str]]:
         """Chance, witness and conditions of a change that only several conditions bring together."""
-        flips = list(self.rule.flips(self.states, among=unit.conditions))
+        flips = list(self.flips[unit.id])
         if not flips:  # the search gave up, though the change exists
             told = f"moving {unit.id} could change the decision{_moves(unit)}"
             return min(map(self._reach, unit.conditions)), told, unit.conditions

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from interpact.judging.view import View
 
 Rows = Callable[[View], Iterator[dict[str, Any]]]
-# Rows of both kinds are flat but for their lists, which CSV joins by a space.
+# Rows of both kinds are flat but for their lists, which CSV joins by "; ".
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -34,6 +34,16 @@ def set_rows(view: View) -> Iterator[dict[str, Any]]:
             }
 
 
+COLUMNS: dict[Rows, tuple[str, ...]] = {
+    judgment_rows: (
+        *("case", "evidence", "condition", "verdict", "critical", "probability", "mode"),
+        *("pivotal", "witness", "also", "shares"),
+    ),
+    set_rows: ("case", "kind", "from", "to", "conditions", "states"),
+}
+"""What the rows hold, in order; CSV needs it before the first row."""
+
+
 def write_json(views: Iterable[View], rows: Rows, out: TextIO) -> None:
     """A JSON array, row by row."""
     before = "[\n"
@@ -53,18 +63,15 @@ def write_json_lines(views: Iterable[View], rows: Rows, out: TextIO) -> None:
 def write_csv(views: Iterable[View], rows: Rows, out: TextIO) -> None:
     """Comma-separated rows under a header; cells that a spreadsheet would run are quoted with '."""
     writer = csv.writer(out, lineterminator="\n")
-    first = True
+    writer.writerow(COLUMNS[rows])
     for view in views:
         for row in rows(view):
-            if first:
-                writer.writerow(row)
-                first = False
             writer.writerow([_cell(value) for value in row.values()])
 
 
 def _cell(value: object) -> object:
     if isinstance(value, list):
-        value = " ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]
+        value = "; ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return "'" + value
     return value
