@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,20 +170,18 @@ def with_new_adapter(model: Any, settings: LoraSettings) -> Any:
     from peft import LoraConfig, get_peft_model
 
     tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))
-    return _in_float32(
-        get_peft_model(
-            model,
-            LoraConfig(
-                task_type="CAUSAL_LM",
-                r=settings.rank,
-                lora_alpha=settings.scale,
-                lora_dropout=settings.dropout,
-                target_modules="all-linear",
-                modules_to_save=_outer_layers(model) if settings.embeddings else None,
-                ensure_weight_tying=settings.embeddings and tied,
-            ),
-        )
+    config = LoraConfig(
+        task_type="CAUSAL_LM",
+        r=settings.rank,
+        lora_alpha=settings.scale,
+        lora_dropout=settings.dropout,
+        target_modules="all-linear",
+        modules_to_save=_outer_layers(model) if settings.embeddings else None,
+        ensure_weight_tying=settings.embeddings and tied,
     )
+    with warnings.catch_warnings():  # peft asks transformers by an old name
+        warnings.simplefilter("ignore", FutureWarning)
+        return _in_float32(get_peft_model(model, config))
 
 
 def _in_float32(model: Any) -> Any:
@@ -199,7 +198,9 @@ def with_adapter(model: Any, folder: str | Path, trainable: bool = False) -> Any
 
     if not (Path(folder) / "adapter_config.json").exists() and Path(folder).exists():
         raise InterPactError(f"{folder}: holds no adapter (adapter_config.json); name a run's one")
-    found = PeftModel.from_pretrained(model, str(folder), is_trainable=trainable)
+    with warnings.catch_warnings():  # peft asks transformers by an old name
+        warnings.simplefilter("ignore", FutureWarning)
+        found = PeftModel.from_pretrained(model, str(folder), is_trainable=trainable)
     return _in_float32(found) if trainable else found
 
 
