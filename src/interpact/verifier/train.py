@@ -373,7 +373,8 @@ def _measure(
     limit: int,
     args: TrainingArguments,
 ) -> Predictions:
-    """Predictions on the development pairs, shared between processes root by root."""
+    """Predictions on the development target pairs, shared between processes root by root."""
+    dev = [pair for pair in dev if not pair.record.operation.control]  # checkpoints compare no others
     world = args.world_size
     if world == 1:
         return objective.measure(backbone, dev, limit)
