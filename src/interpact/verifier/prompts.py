@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from interpact.case.case import Case, Root
+from interpact.case.case import Case, Evidence, Root
 from interpact.case.states import Decision, State
 
 STATE_WORDS = {
@@ -71,8 +71,25 @@ def after_state(case: Case, condition: str) -> str:
     )
 
 
+def own_state(case: Case, condition: str) -> str:
+    """The question for a condition's state from its own evidence alone: short, and the same for all.
+
+    Other units do not bear on the condition, so they are left out; what the conditions of a case
+    share stands first.
+    """
+    own = [unit for unit in case.evidence if condition in unit.conditions]
+    return (
+        f"Question: {_quoted(case.query)}\n"
+        f"Decision rule: {_quoted(case.rule)}\n"
+        f"{DEFINITIONS}\n"
+        f"Target condition: {_quoted(case.conditions[condition])}\n"
+        f"Evidence:\n{_bare(own)}\n"
+        "What is the state of the target condition?"
+    )
+
+
 STATE_START, DECISION_START = "State:", "\nDecision:"
-"""How the answer to `after_state` begins, and how it goes on after the state."""
+"""How the answer to `own_state` and `after_state` begins, and how it goes on after the state."""
 
 
 def paired(pair: PairText, state: State, decision: Decision) -> str:
@@ -126,6 +143,10 @@ def _condition(case: Case, condition: str) -> str:
 def _evidence(case: Case) -> str:
     units: Sequence[str] = [f"[{unit.id}] {_quoted(unit.text)}" for unit in case.evidence]
     return "\n".join(units) if units else "(none)"
+
+
+def _bare(units: Sequence[Evidence]) -> str:
+    return "\n".join(f"- {_quoted(unit.text)}" for unit in units) if units else "(none)"
 
 
 def _aggregation(case: Case) -> str:

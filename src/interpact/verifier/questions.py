@@ -91,6 +91,15 @@ class Questions:
                 tokens += self.encoder.placeholder
         return self.encoder.row(name, tokens, reads)
 
+    def own_state(self, name: str, case: Case, condition: str) -> Row:
+        """The state of a condition from its own evidence: one read."""
+        tokens = (
+            *self.encoder.prompt(prompts.own_state(case, condition)),
+            *self.encoder.text(prompts.STATE_START),
+            *self.states.start,
+        )
+        return self.encoder.row(name, tokens, (len(tokens) - 1,))
+
     def direct(self, root: Root) -> Row:
         """The paper's question about one piece of evidence: Yes or No."""
         tokens = (*self.encoder.prompt(prompts.direct(root)), *self.verdicts.start)
