@@ -72,7 +72,12 @@ def judge(
     mode: Annotated[
         Mode, typer.Option(help="exact: from the states that the case files give, and the rule.")
     ] = Mode.EXACT,
-    format: Annotated[Format, typer.Option(help="How to write the judgments.")] = Format.TABLE,
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            help="How to write the judgments; without it the ending of --output, or a table."
+        ),
+    ] = None,
     output: Output = None,
     set_: Annotated[
         list[str],
@@ -100,6 +105,7 @@ def judge(
     )
 
     bad = [0]
+    format = format or _format_of(output)
     rows = set_rows if sets else judgment_rows
     with _progress(paths) as watch, _open(output) as out:
         views = _views(paths, _changes(set_), keep_going, watch, bad)
@@ -144,9 +150,15 @@ def check(paths: Paths) -> None:
                 cases += len(corpus.cases)
                 continue
             found, before = 0, wrong
+            ids: set[str] = set()
+            repeated: list[tuple[int | None, str]] = []
             for entry in entries(path, watch):
                 found += 1
-                cases += entry.case is not None
+                if entry.case is not None:
+                    cases += 1
+                    if entry.case.id in ids:
+                        repeated.append((entry.line, entry.case.id))
+                    ids.add(entry.case.id)
                 for problem in entry.problems:
                     tell(problem)
                 if entry.problems and wrong - before > MAX_TOLD:
@@ -160,6 +172,11 @@ def check(paths: Paths) -> None:
                         )
                     )
                     break
+            if repeated:
+                line, name = repeated[0]
+                many = count(len(repeated), "case")
+                what = f"is the id of an earlier case too ({many} of the file); give each its own"
+                tell(Problem(str(path), line, name, what, note=True))
             if not found:
                 tell(Problem(str(path), None, "", "no case in this file"))
     say(f"{count(cases, 'sound case')}, {count(wrong, 'problem')}, {count(notes, 'note')}")
@@ -239,6 +256,12 @@ def _views(
                 raise InterPactError(f"{path}: no case in this file")
             bad[0] += 1
             say(f"{path}: no case in this file")
+
+
+def _format_of(output: Path | None) -> Format:
+    """The format that the ending of the output names, else a table."""
+    ending = "" if output is None else output.suffix.lower().lstrip(".")
+    return Format(ending) if ending in list(Format) else Format.TABLE
 
 
 def _changes(assignments: list[str]) -> dict[str, State]:
