@@ -48,6 +48,11 @@ class Questions:
             rows.append(self.encoder.row(name, tokens, reads))
         return rows
 
+    def state(self, name: str, case: Case, condition: str) -> Row:
+        """The state alone: one read."""
+        tokens = (*self._asked_state(case, condition), *self.states.start)
+        return self.encoder.row(name, tokens, (len(tokens) - 1,))
+
     def answered(
         self, name: str, case: Case, condition: str, state: State, decision: Decision
     ) -> Answered:
