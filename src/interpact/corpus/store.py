@@ -85,6 +85,12 @@ def read_records(path: Path, kind: type[R]) -> Iterator[R]:
         yield record
 
 
+def record_problems(path: Path, kind: type[R]) -> Iterator[Problem]:
+    """What is wrong with a JSON lines file, line by line."""
+    for _, _, problems in _records(path, kind):
+        yield from problems
+
+
 def _records(path: Path, kind: type[R]) -> Iterator[tuple[int, R | None, list[Problem]]]:
     fields: dict[Location, tuple[str, ...]] = {(): tuple(kind.model_fields)}
     with path.open("rb") as file:
