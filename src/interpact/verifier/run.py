@@ -263,12 +263,14 @@ def how(backbone: Backbone) -> str:
 
 def same_backbone(shared: Path, config: TrainConfig) -> None:
     """An error where another run does not fit these settings."""
-    other = read_settings(shared / CONFIG, TrainConfig)
+    # The other run may be of a system with more settings than these.
+    other = yaml.safe_load((shared / CONFIG).read_text(encoding="utf-8"))
+    mine = config.model_dump(mode="json")
     for name in ("backbone", "seed", "lora", "dtype"):
-        if getattr(other, name) != getattr(config, name):
+        if other[name] != mine[name]:
             raise InterPactError(
-                f"{shared}: has another {name} ({getattr(other, name)}); an ablation shares the "
-                "backbone, seed and adapters of the run whose estimator it shares"
+                f"{shared}: has another {name} ({other[name]}); what shares a run's estimator has its "
+                "backbone, seed and adapters"
             )
 
 
@@ -278,7 +280,7 @@ def estimates(
     adapter: Path,
     pairs: Sequence[Pair],
     limit: int,
-    say: Say,
+    say: Say = lambda text: None,
 ) -> dict[str, Tensor]:
     """The frozen estimator's log q of every pair, computed once and kept in a file."""
     texts = "".join(f"{p.id}\n{p.after.model_dump_json()}\n{p.of.root.condition}\n" for p in pairs)
