@@ -111,8 +111,13 @@ class Results:
     split: Split
     systems: tuple[Result, ...]
     reference: Reference
-    clusters: str
-    """What was resampled: components of a corpus, or cases."""
+    component_of: dict[str, str]
+    """The component of each case of the corpus; empty without one."""
+
+    @property
+    def clusters(self) -> str:
+        """What is resampled."""
+        return "components" if self.component_of else "cases"
 
     def of(self, system: System) -> list[Result]:
         """The results of a system; a prompted one may have several models."""
@@ -141,10 +146,10 @@ class _Clusters:
     """Components as numbers; a root that no corpus knows is in the component of its case."""
 
     def __init__(self, corpus: Corpus | None) -> None:
-        self._of_case: dict[str, str] = {}
+        self.of_case: dict[str, str] = {}
         if corpus is not None:
             for component in components(corpus.cases.values()):
-                self._of_case |= dict.fromkeys(component.cases, component.id)
+                self.of_case |= dict.fromkeys(component.cases, component.id)
         self._codes: dict[str, int] = {}
 
     def units(self, roots: Sequence[str], of: Any = None) -> Units:
@@ -152,7 +157,7 @@ class _Clusters:
         codes = np.empty(len(roots), np.int64)
         for number, root in enumerate(roots):
             case = root.rpartition("/")[0]
-            codes[number] = self._codes.setdefault(self._of_case.get(case, case), len(self._codes))
+            codes[number] = self._codes.setdefault(self.of_case.get(case, case), len(self._codes))
         return Units(codes if of is None else codes[of], len(self._codes))
 
 
@@ -178,7 +183,7 @@ def read_results(
     if not kept:
         raise InterPactError("no runs; name the folders of runs that were evaluated")
     kept += _reference_runs(reference, clusters, {run.meta.system for run in kept})
-    return Results(split, _results(kept), reference, "cases" if corpus is None else "components")
+    return Results(split, _results(kept), reference, clusters.of_case)
 
 
 def _kept(found: Predictions, clusters: _Clusters) -> Run:
@@ -224,7 +229,7 @@ def _reference_runs(reference: Reference, clusters: _Clusters, given: set[System
             meta = Meta(
                 system=system,
                 name=system.named(),
-                run=system,
+                run="",
                 seed=0,
                 backbone="",
                 split=reference.split,
