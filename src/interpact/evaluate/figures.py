@@ -140,14 +140,14 @@ def warrant(results: Results) -> Figure | None:
         raw, fixed = (100 * end.mean for end in ends if isinstance(end, Spread))
         gain = (fixed - raw) * better >= 0
         axis.plot([raw, fixed], [place, place], color=DARK if gain else WARM, linewidth=2, zorder=1)
-        axis.scatter(raw, place, 46, color="white", edgecolor="black", zorder=2)
-        axis.scatter(fixed, place, 46, color=DARK if gain else WARM, zorder=2)
+        axis.scatter(raw, place, 46, color="white", edgecolor="black", zorder=3, clip_on=False)
+        axis.scatter(fixed, place, 46, color=DARK if gain else WARM, zorder=4, clip_on=False)
         axis.text(103, place, f"{raw:.2f} → {fixed:.2f}", va="center", fontsize=8.5)
         axis.text(
             -3, place, f"{title} {'↑' if better > 0 else '↓'}", ha="right", va="center", fontsize=9
         )
     axis.scatter([], [], 46, color="white", edgecolor="black", label="without")
-    axis.scatter([], [], 46, color=DARK, label="with Hard Warrant, better")
+    axis.scatter([], [], 46, color=DARK, label="with Hard Warrant, not worse")
     axis.scatter([], [], 46, color=WARM, label="with Hard Warrant, worse")
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     axis.set_yticks([])

@@ -114,6 +114,9 @@ class Results:
     component_of: dict[str, str]
     """The component of each case of the corpus; empty without one."""
 
+    units: int
+    """How many of them, or else cases, hold roots of the split."""
+
     @property
     def clusters(self) -> str:
         """What is resampled."""
@@ -152,6 +155,11 @@ class _Clusters:
                 self.of_case |= dict.fromkeys(component.cases, component.id)
         self._codes: dict[str, int] = {}
 
+    @property
+    def count(self) -> int:
+        """How many have been met."""
+        return len(self._codes)
+
     def units(self, roots: Sequence[str], of: Any = None) -> Units:
         """The components of rows, given the roots and the position of each row's root."""
         codes = np.empty(len(roots), np.int64)
@@ -183,7 +191,7 @@ def read_results(
     if not kept:
         raise InterPactError("no runs; name the folders of runs that were evaluated")
     kept += _reference_runs(reference, clusters, {run.meta.system for run in kept})
-    return Results(split, _results(kept), reference, clusters.of_case)
+    return Results(split, _results(kept), reference, clusters.of_case, clusters.count)
 
 
 def _kept(found: Predictions, clusters: _Clusters) -> Run:

@@ -361,8 +361,8 @@ def differences(results: Results, found: Sequence[Comparison], resamples: int) -
     )
     missing = Section("", (Row(f"{System.INTERPACT.named()} − others", (Gap.MISSING,) * 4),))
     caption = (
-        f"Differences in percentage points. {resamples:,} resamples of whole {results.clusters}, the "
-        "same for every system and run: bias-corrected and accelerated 95% intervals; two-sided "
+        f"Differences in percentage points. {resamples:,} resamples of {results.units:,} whole "
+        f"{results.clusters}, the same for every system and run: bias-corrected and accelerated 95% intervals; two-sided "
         "permutation tests; Holm's correction over the systems of a metric. "
     )
     columns = tuple(Column(title) for title in ("Difference", "95% interval", "p", "p (Holm)"))
@@ -370,7 +370,7 @@ def differences(results: Results, found: Sequence[Comparison], resamples: int) -
         "differences",
         "Differences between systems",
         caption + GAPS,
-        "Difference",
+        "Systems",
         columns,
         sections or (missing,),
     )
