@@ -98,6 +98,12 @@ def read_all_records(path: Path, kind: type[R]) -> list[R]:
     return found
 
 
+def record_problems(path: Path, kind: type[R]) -> Iterator[Problem]:
+    """What is wrong with a JSON lines file, line by line."""
+    for _, _, _, problems in _records(path, kind):
+        yield from problems
+
+
 def _records(path: Path, kind: type[R]) -> Iterator[tuple[int, R | None, Any, list[Problem]]]:
     """Line, record if it is one, the plain data, and what keeps it from being a record."""
     fields: dict[Location, tuple[str, ...]] = {(): tuple(kind.model_fields)}
