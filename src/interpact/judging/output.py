@@ -37,7 +37,7 @@ def set_rows(view: View) -> Iterator[dict[str, Any]]:
 COLUMNS: dict[Rows, tuple[str, ...]] = {
     judgment_rows: (
         *("case", "evidence", "condition", "verdict", "critical", "probability", "mode"),
-        *("pivotal", "witness", "also", "shares"),
+        *("pivotal", "witness", "also", "shares", "chances"),
     ),
     set_rows: ("case", "kind", "from", "to", "conditions", "states"),
 }
