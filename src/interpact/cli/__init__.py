@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from interpact.cli import cases, construct, corpora, train
+from interpact.cli import cases, construct, corpora, review, train
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ cases.add_to(app)
 corpora.add_to(app)
 construct.add_to(app)
 train.add_to(app)
+review.add_to(app)
 
 
 def main() -> None:
