@@ -149,5 +149,5 @@ class Database:
 
 
 def packed(data: object) -> str:
-    """JSON as it is kept; equal data gives equal text."""
-    return json.dumps(data, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    """JSON as it is kept; the order of conditions and states stays."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))

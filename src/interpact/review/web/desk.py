@@ -99,7 +99,9 @@ class Desk:
                 self._estimated.pop(next(iter(self._estimated)))
         return self._estimated[shelved.key]
 
-    def page(self, template: str, request: Request, status: int = 200, **values: Any) -> HTMLResponse:
+    def page(
+        self, template: str, request: Request, status: int = 200, **values: Any
+    ) -> HTMLResponse:
         """A page or a part of one."""
         who: Who = request.state.who if hasattr(request.state, "who") else Who(None)
         text = self.templates.get_template(template).render(

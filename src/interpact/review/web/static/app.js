@@ -62,28 +62,44 @@ document.addEventListener("change", (event) => {
   try { localStorage.setItem("shortcuts", event.target.checked ? "on" : "off"); } catch { /* private window */ }
 });
 
+// While an answer is on its way, further keys wait: they are meant for the page that comes of it.
+let busy = false;
+const waiting = [];
+document.addEventListener("htmx:finally:request", () => {
+  busy = false;
+  while (waiting.length && !busy) act(waiting.shift(), document.body);
+});
+
 function pick(radio) {
   if (!radio || radio.disabled) return false;
   radio.focus();
-  if (!radio.checked) radio.click();
+  if (!radio.checked) {
+    busy = true;
+    radio.click();
+  }
+  return true;
+}
+
+function act(key, target) {
+  const button = one({ r: "#reveal", u: "#undo", n: "#next", p: "#previous" }[key] ?? "#none");
+  if (button) {
+    busy = true;
+    button.click();
+  } else if (/^[1-9]$/.test(key)) {
+    const within = target.closest("form.question");
+    const asked = within && !within.querySelector("fieldset").disabled ? within : one("form.question.active");
+    if (!asked || !pick(asked.querySelectorAll("input[type=radio]")[key - 1])) return false;
+    document.activeElement.blur(); // the next digit answers the next question
+  } else return false;
   return true;
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, select, input:not([type=radio]):not([type=checkbox])")) return;
   if (one("#item")) {
-    if (kept("shortcuts") === "off") return;
-    const buttons = { r: "#reveal", u: "#undo", n: "#next", p: "#previous" };
-    if (/^[1-9]$/.test(event.key)) {
-      const within = event.target.closest("form.question");
-      const asked = within && !within.querySelector("fieldset").disabled ? within : one("form.question.active");
-      if (asked && pick(asked.querySelectorAll("input[type=radio]")[event.key - 1])) event.preventDefault();
-      // The next digit answers the next question.
-      if (asked) document.activeElement.blur();
-    } else if (buttons[event.key] && one(buttons[event.key])) {
-      event.preventDefault();
-      one(buttons[event.key]).click();
-    }
+    if (kept("shortcuts") === "off" || !/^[1-9runp]$/.test(event.key)) return;
+    if (busy) waiting.push(event.key);
+    if (busy || act(event.key, event.target)) event.preventDefault();
   } else if (one("#case")) {
     const sets = [...document.querySelectorAll("[data-condition]")];
     const at = sets.findIndex((set) => set.dataset.condition === chosen);
