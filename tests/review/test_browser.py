@@ -301,7 +301,9 @@ def test_answers_by_click_in_quick_succession_are_all_saved(
     reading = store.reading("audit", 1, team["cid"].id)
     assert reading is not None
     assert reading.version.answer == {
-        "association": "yes", "state": "unknown", "preserved": "no",
+        "association": "yes",
+        "state": "unknown",
+        "preserved": "no",
         "comment": "What is <b>meant</b>?",
     }
 
