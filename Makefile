@@ -50,7 +50,7 @@ $(VENV)/.base: pyproject.toml
 $(VENV)/.test: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) $(TORCH_OPTIONS) $(TORCH)
-	$(PIP) --editable ".[test,train]"
+	$(PIP) --editable ".[test,train,web]"
 	touch $(VENV)/.base $@
 
 clean:

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from interpact.cli import cases, construct, corpora, judge, report, train
+from interpact.cli import cases, construct, corpora, judge, report, review, train
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ construct.add_to(app)
 train.add_to(app)
 judge.add_to(app)
 report.add_to(app)
+review.add_to(app)
 
 
 def main() -> None:
