@@ -379,7 +379,9 @@ def _measure(
     args: TrainingArguments,
 ) -> Predictions:
     """Predictions on the development target pairs, shared between processes root by root."""
-    dev = [pair for pair in dev if not pair.record.operation.control]  # checkpoints compare no others
+    dev = [
+        pair for pair in dev if not pair.record.operation.control
+    ]  # checkpoints compare no others
     world = args.world_size
     if world == 1:
         return objective.measure(backbone, dev, limit)
