@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from interpact.cli import cases, construct, corpora, report, train
+from interpact.cli import cases, construct, corpora, report, systems, train
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ cases.add_to(app)
 corpora.add_to(app)
 construct.add_to(app)
 train.add_to(app)
+systems.add_to(app)
 report.add_to(app)
 
 

@@ -18,7 +18,10 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Messages and the JSON schema that the answer must fit; `purpose` is for counts alone."""
+    """Messages and the JSON schema that the answer must fit; `purpose` is for counts alone.
+
+    An empty schema asks for text, with logprobs where the server gives them.
+    """
 
     purpose: str
     system: str
