@@ -8,22 +8,18 @@ from typing import Any, cast
 from interpact.case.formats import FormatError, parse_json
 from interpact.construct.ask import Answer, Failure, Request
 
-LOGPROBS = {"logprobs": True, "top_logprobs": 20}
-
 
 def messages(request: Request) -> list[dict[str, str]]:
     """The messages of a request."""
-    sent = [{"role": "user", "content": request.user}]
-    if request.system:
-        sent.insert(0, {"role": "system", "content": request.system})
-    return sent
+    return [
+        {"role": "system", "content": request.system},
+        {"role": "user", "content": request.user},
+    ]
 
 
 def body(request: Request, plain: bool) -> dict[str, Any]:
-    """What is sent for a request; `plain` is for servers that know no JSON schemas, or no logprobs."""
+    """What is sent for a request; `plain` is for servers that know no JSON schemas."""
     sent = messages(request)
-    if not request.schema:
-        return {"messages": sent} if plain else {"messages": sent, **LOGPROBS}
     if plain:
         sent[0]["content"] += (
             "\n\nAnswer with one JSON object that fits this JSON schema, and nothing else:\n"
@@ -35,10 +31,7 @@ def body(request: Request, plain: bool) -> dict[str, Any]:
 
 
 def read_completion(payload: object, schema: dict[str, Any]) -> Answer:
-    """The answer in a chat completion; a ValueError where it is no chat completion at all.
-
-    Without a schema it is text as it stands, and for each token what else it could have been.
-    """
+    """The answer in a chat completion; a ValueError where it is no chat completion at all."""
     completion = _fields(payload)
     choices = completion.get("choices")
     if not isinstance(choices, list):
@@ -49,12 +42,10 @@ def read_completion(payload: object, schema: dict[str, Any]) -> Answer:
     data = None
     if message.get("refusal") or finish == "content_filter":
         failure = Failure.REFUSED
-    elif finish == "length" and schema:
+    elif finish == "length":
         failure = Failure.TRUNCATED
     elif not isinstance(content, str) or not content.strip():
         failure = Failure.EMPTY
-    elif not schema:
-        failure, data = None, {"text": content, "tokens": _alternatives(choice)}
     else:
         data = _read(content, schema)
         failure = Failure.MALFORMED if data is None else None
@@ -62,23 +53,6 @@ def read_completion(payload: object, schema: dict[str, Any]) -> Answer:
     return Answer(
         data, failure, _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
     )
-
-
-def _alternatives(choice: dict[str, Any]) -> list[dict[str, float]]:
-    """Of each token the likeliest ones with their logprobs; nothing where a server tells none."""
-    found: list[dict[str, float]] = []
-    tokens: Any = _fields(choice.get("logprobs")).get("content")
-    for token in tokens if isinstance(tokens, list) else ():
-        top: Any = _fields(token).get("top_logprobs")
-        each = [_fields(one) for one in (top if isinstance(top, list) else ())]
-        found.append(
-            {
-                str(one["token"]): float(one["logprob"])
-                for one in each
-                if "token" in one and isinstance(one.get("logprob"), int | float)
-            }
-        )
-    return found
 
 
 def fits(data: object, schema: dict[str, Any], root: dict[str, Any] | None = None) -> bool:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,7 +20,7 @@ from torch import Tensor
 from interpact.case.case import Root
 from interpact.case.states import Decision, State
 from interpact.construct.ask import Answer as Reply
-from interpact.construct.ask import Request
+from interpact.construct.ask import Failure, Request
 from interpact.construct.cache import Cache
 from interpact.construct.endpoint import Endpoint, Unanswered
 from interpact.corpus.pairs import Pair
@@ -38,6 +39,20 @@ FORM = "Answer with one number, and nothing else:\n" + "\n".join(
 )
 UNSEEN = 1e-6
 """The chance of an answer that is not among those a server tells."""
+
+
+LOGPROBS = {"logprobs": True, "top_logprobs": 20}
+
+
+class TextEndpoint(Endpoint):
+    """An endpoint that answers in text, with logprobs where it can."""
+
+    def _body(self, request: Request, plain: bool) -> dict[str, Any]:
+        sent = {"messages": [{"role": "user", "content": request.user}]}
+        return sent if plain else {**sent, **LOGPROBS}
+
+    def _read(self, payload: object, request: Request) -> Reply:
+        return read_text(payload)
 
 
 @dataclass(frozen=True)
@@ -65,7 +80,8 @@ class Served:
         return [answer_of(reply) for reply in self._ask("direct", [direct(root) for root in roots])]
 
     def _ask(self, purpose: str, asked: Sequence[str]) -> list[Reply | None]:
-        requests = [Request(purpose, "", text, "", {}) for text in asked]
+        # The schema is of no use to a text; it keeps these answers apart from others in a cache.
+        requests = [Request(purpose, "", text, "text", LOGPROBS) for text in asked]
         return asyncio.run(_replies(self.run / CACHE, self.settings, requests))
 
 
@@ -76,7 +92,7 @@ async def _replies(
     found: list[Reply | None] = [None] * len(requests)
     waiting = iter(enumerate(requests))
     with Cache(cache) as kept:
-        endpoint = Endpoint(
+        endpoint = TextEndpoint(
             settings.model,
             kept,
             base_url=settings.base_url,
@@ -102,6 +118,27 @@ async def _replies(
             except BaseExceptionGroup as failures:
                 raise failures.exceptions[0] from None
     return found
+
+
+def read_text(payload: Any) -> Reply:
+    """The text of a chat completion, and for each token what else it could have been."""
+    try:
+        choice: dict[str, Any] = payload["choices"][0]
+        message, used = choice["message"], payload.get("usage") or {}
+        text, refusal = message.get("content") or "", message.get("refusal")
+        counts = (used.get("prompt_tokens") or 0, used.get("completion_tokens") or 0)
+        tokens = (choice.get("logprobs") or {}).get("content") or []
+        told = [
+            {str(one["token"]): float(one["logprob"]) for one in token.get("top_logprobs") or []}
+            for token in tokens
+        ]
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise ValueError("no chat completion") from error
+    if refusal or choice.get("finish_reason") == "content_filter":
+        return Reply(None, Failure.REFUSED, *counts)
+    if not text.strip():
+        return Reply(None, Failure.EMPTY, *counts)
+    return Reply({"text": text, "tokens": told}, None, *counts)
 
 
 def outcome_of(reply: Reply | None) -> Tensor:
