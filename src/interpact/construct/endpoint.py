@@ -246,7 +246,7 @@ class Endpoint:
             async with asyncio.timeout(self.timeout):
                 response = await client.post(
                     "/chat/completions",
-                    body={"model": self.model, **self.parameters, **body(request, plain)},
+                    body={"model": self.model, **self.parameters, **self._body(request, plain)},
                     cast_to=httpx2.Response,
                 )
         except openai.APIStatusError as error:
@@ -262,10 +262,16 @@ class Endpoint:
         if isinstance(response, openai.APIStatusError):
             return self._refused(response, request, plain)
         try:
-            return read_completion(json.loads(self._without_key(response.text)), request.schema)
+            return self._read(json.loads(self._without_key(response.text)), request)
         except (ValueError, RecursionError):
             start = self._shown(response.text[:200])
             raise Trouble(f"what came back is no chat completion: {start}") from None
+
+    def _body(self, request: Request, plain: bool) -> dict[str, Any]:
+        return body(request, plain)
+
+    def _read(self, payload: object, request: Request) -> Answer:
+        return read_completion(payload, request.schema)
 
     def _refused(self, error: openai.APIStatusError, request: Request, plain: bool) -> Answer:
         """What an HTTP error means: an answer after all, another attempt, or the end."""

@@ -68,7 +68,6 @@ class EndpointSettings(_Settings):
     base_url: str = OPENAI
     key_variable: str = "OPENAI_API_KEY"
     parameters: dict[str, Any] = Field(default_factory=lambda: {"temperature": 0})
-    logprobs: bool = True  # ask for those of the answer; without them the answer counts alone
     slots: Annotated[int, Field(ge=1)] = 16
     timeout: Annotated[float, Field(gt=0)] = 120.0
     patience: Annotated[float, Field(gt=0)] = 300.0
@@ -121,6 +120,20 @@ class SystemConfig(TrainConfig):
         named = {str(kind) for kind in Kind} - {Kind.INTERPACT}
         changes = {"system": key} if key in named else {"system": "interpact", "variant": key}
         return SystemConfig.model_validate(self.model_dump() | changes)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The settings that bear on this system, for tables."""
+        own = {
+            Kind.PROMPTED: ("prompted",),
+            Kind.AFTER_STATE: ("lora", "after_state"),
+            Kind.EXECUTION: ("lora", "baseline"),
+            Kind.PAIRCFR: ("lora", "baseline", "paircfr"),
+            Kind.GENRM: ("lora", "baseline", "genrm"),
+            Kind.R2GUARD: ("lora", "after_state"),
+            Kind.INTERPACT: ("lora", "after_state", "propagation", "losses"),
+        }[self.system]
+        return self.model_dump(mode="json", include={"dtype", "seed", "pack_tokens", *own})
 
     @property
     def verifier(self) -> TrainConfig:

@@ -7,25 +7,28 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+from interpact.case.states import State
 from interpact.corpus.pairs import LabelledRoot, Pair, Split
 from interpact.corpus.store import Corpus
 from interpact.errors import InterPactError
 from interpact.systems.direct import Answer
-from interpact.systems.learn import CHOSEN
+from interpact.systems.execution import all_states
+from interpact.systems.learn import CHOSEN, OneModel
 from interpact.systems.predictions import (
     META,
     Meta,
     PairPrediction,
     RootPrediction,
+    System,
     fingerprint,
     folder_of,
-    read_meta,
     write_predictions,
 )
 from interpact.systems.system import load
 from interpact.verifier.objectives import Predictions
 from interpact.verifier.run import CONFIG, SELECTED
 
+KEY = "made-from.txt"
 NEVER = 2.0
 """The threshold that no score reaches: the best one where none separates."""
 
@@ -49,7 +52,7 @@ def predict(
         )
     folder = folder_of(run, split)
     key = _key(run, corpus, roots, pairs)
-    if not again and (folder / META).exists() and read_meta(folder).settings.get("key") == key:
+    if not again and (folder / META).exists() and key == _kept_key(folder):
         say(f"{folder}: predicted before")
         return folder
     config, system = load(run)
@@ -66,7 +69,7 @@ def predict(
         split=split,
         threshold=None if threshold is None else min(threshold, NEVER),
         corpus=fingerprint(corpus, split),
-        settings={"key": key, **config.model_dump(mode="json")},
+        settings=config.stated,
     )
     write_predictions(
         folder,
@@ -74,7 +77,52 @@ def predict(
         _pair_rows(predicted),
         _root_rows(corpus, roots, answers),
     )
+    (folder / KEY).write_text(key + "\n", encoding="utf-8")
     return folder
+
+
+def predict_by_rule(run: Path, to: Path, corpus: Corpus, split: Split = Split.TEST) -> Path:
+    """The predicted rule: a root is critical where its mapping is not constant, in predicted states.
+
+    The states of the original case are those that the estimator of an execution run finds likeliest.
+    """
+    config, system = load(run)
+    if config.key is not System.EXECUTION or not isinstance(system, OneModel):
+        raise InterPactError(
+            f"{run}: is of {config.title}; the rule needs an execution run's states"
+        )
+    roots = {name: root for name, root in corpus.roots.items() if root.split is split}
+    folder = folder_of(to, split)
+    key = _key(run, corpus, roots, [])
+    if (folder / META).exists() and key == _kept_key(folder):
+        return folder
+    cases = {root.root.case.id: root.root.case for root in roots.values()}
+    states: dict[str, dict[str, State]] = {}
+    asked = list(cases.items())
+    for name, found in zip(cases, all_states(system.backbone, asked, system.limit), strict=True):
+        states[name] = {c: list(State)[int(logs.argmax())] for c, logs in found.items()}
+    answers: list[Answer] = []
+    for root in roots.values():
+        case = root.root.case
+        critical = case.rule_of_decision.is_pivotal(states[case.id], root.root.condition)
+        answers.append(Answer("Yes" if critical else "No"))
+    meta = Meta(
+        system=System.PREDICTED_RULE,
+        name=System.PREDICTED_RULE.named(),
+        run=to.name,
+        seed=config.seed,
+        backbone=config.model,
+        split=split,
+        corpus=fingerprint(corpus, split),
+    )
+    write_predictions(folder, meta, None, _root_rows(corpus, roots, answers))
+    (folder / KEY).write_text(key + "\n", encoding="utf-8")
+    return folder
+
+
+def _kept_key(folder: Path) -> str:
+    path = folder / KEY
+    return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
 
 def _pair_rows(found: Predictions) -> list[PairPrediction]:

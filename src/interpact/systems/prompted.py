@@ -102,8 +102,15 @@ def train(job: Job) -> None:
     """Nothing is learned; development pairs choose the threshold."""
     begin(job.config, job.run, job.resume)
     _, dev_pairs = job.pairs()
-    dev = scores(_asked(job.run, job.config, None).pairs(dev_pairs))
-    Chosen(job.config.system, None, dev["threshold"], dev).write(job.run)
+    dev = scores(answered(_asked(job.run, job.config, None).pairs(dev_pairs)))
+    Chosen(job.config.system, None, dev.get("threshold"), dev).write(job.run)
+
+
+def answered(found: Predictions) -> Predictions:
+    """The predictions without pairs that an endpoint gave no usable answer about."""
+    kept = [i for i, sound in enumerate((~found.log_p.isnan().any(1)).tolist()) if sound]
+    log_q = None if found.log_q is None else found.log_q[kept]
+    return Predictions([found.pairs[i] for i in kept], log_q, found.log_p[kept])
 
 
 def load(run: Path, config: SystemConfig) -> System:
