@@ -70,7 +70,7 @@ def _caption(results: Results, what: str, groups: Groups = ()) -> str:
 
 
 GAPS = (
-    f"{Gap.MISSING} was not run, {Gap.NO_OUTPUT} has no such output, {Gap.UNDEFINED} undefined as a "
+    f"{Gap.MISSING}: not run; {Gap.NO_OUTPUT}: no such output; {Gap.UNDEFINED}: undefined, as a "
     "class is missing."
 )
 
