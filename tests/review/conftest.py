@@ -126,13 +126,13 @@ class Visitor(TestClient):
         assert found, page
         return found[1]
 
-    def send(self, where: str, page: str | None = None, **fields: Any) -> Any:
+    def fill(self, where: str, page: str | None = None, **fields: Any) -> Any:
         """Send a form with the token of a page."""
         token = self.token(page or where)
         return self.post(where, data={"csrf": token, **fields})
 
     def sign_in(self, name: str, password: str = PASSWORD) -> Any:
-        return self.send("/login", name=name, password=password)
+        return self.fill("/login", name=name, password=password)
 
 
 @contextmanager

@@ -121,6 +121,8 @@ def apply(
     Applying twice changes nothing more.
     """
     folder = Path(folder)
+    if store.queue(queue).kind is not Kind.AUDIT:
+        raise InterPactError(f'queue "{queue}" is no audit; use `interpact review apply`')
     corpus = Corpus.read(folder)
     records = {pair.id: pair.record for pair in corpus.pairs}
     changes: list[Change] = []
