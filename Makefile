@@ -40,6 +40,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/split.py
 	$(BIN)/python benchmarks/synthetic.py
 	$(BIN)/python benchmarks/construct.py
+	$(BIN)/python benchmarks/evaluate.py
 
 # A stamp a set of packages: a second run installs nothing until pyproject.toml changes.
 $(VENV)/.base: pyproject.toml
@@ -50,7 +51,7 @@ $(VENV)/.base: pyproject.toml
 $(VENV)/.test: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) $(TORCH_OPTIONS) $(TORCH)
-	$(PIP) --editable ".[test,train]"
+	$(PIP) --editable ".[test,train,web]"
 	touch $(VENV)/.base $@
 
 clean:

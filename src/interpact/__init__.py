@@ -64,3 +64,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"interpact.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'interpact' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -68,9 +68,15 @@ def check(paths: Paths) -> None:
                 cases += len(corpus.cases)
                 continue
             found, before = 0, wrong
+            ids: set[str] = set()
+            repeated: list[tuple[int | None, str]] = []
             for entry in entries(path, watch):
                 found += 1
-                cases += entry.case is not None
+                if entry.case is not None:
+                    cases += 1
+                    if entry.case.id in ids:
+                        repeated.append((entry.line, entry.case.id))
+                    ids.add(entry.case.id)
                 for problem in entry.problems:
                     tell(problem)
                 if entry.problems and wrong - before > MAX_TOLD:
@@ -84,6 +90,11 @@ def check(paths: Paths) -> None:
                         )
                     )
                     break
+            if repeated:
+                line, name = repeated[0]
+                many = count(len(repeated), "case")
+                what = f"is the id of an earlier case too ({many} of the file); give each its own"
+                tell(Problem(str(path), line, name, what, note=True))
             if not found:
                 tell(Problem(str(path), None, "", "no case in this file"))
     say(f"{count(cases, 'sound case')}, {count(wrong, 'problem')}, {count(notes, 'note')}")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import SecretStr
 
 from interpact.case.problems import visible
-from interpact.construct.ask import Answer, Failure, Request
+from interpact.construct.ask import Answer, Failure, Request, Unanswered
 from interpact.construct.cache import Cache, cache_key
 from interpact.construct.completion import body, messages, read_completion
 from interpact.construct.wire import (
@@ -44,10 +44,6 @@ _TOO_LONG = re.compile(r"context.?(length|size|window)|too long|too many tokens"
 
 class BudgetSpent(InterPactError):
     """The largest number of requests has been sent; what is cached is still answered."""
-
-
-class Unanswered(InterPactError):
-    """One request cannot be answered although others can; a caller may go on without it."""
 
 
 @dataclass(slots=True)
