@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from interpact.cli import cases, construct, corpora, judge, report, review, systems, train
+from interpact.cli import cases, construct, corpora, judge, report, review, systems, train, triage
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ corpora.add_to(app)
 construct.add_to(app)
 train.add_to(app)
 judge.add_to(app)
+triage.add_to(app)
 systems.add_to(app)
 report.add_to(app)
 review.add_to(app)
