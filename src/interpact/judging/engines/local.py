@@ -17,6 +17,7 @@ from interpact.judging.engines.protocol import (
 )
 from interpact.judging.settings import StatePrompt
 from interpact.systems.direct import answers
+from interpact.verifier import prompts
 from interpact.verifier.backbone import Backbone
 from interpact.verifier.pack import Row
 from interpact.verifier.questions import Questions, label_logs
@@ -24,6 +25,8 @@ from interpact.verifier.questions import Questions, label_logs
 T = TypeVar("T")
 
 PACK = 2048  # tokens that are computed together
+ROOM = 4  # or as many times those of the longest row
+CHARACTERS = 3  # of a token, at least on average
 
 
 class LocalEngine:
@@ -69,7 +72,8 @@ class LocalEngine:
 
     def direct(self, asked: Sequence[Root]) -> list[DirectAnswer | None]:
         """The greedy answer, and P(Yes)."""
-        found = answers(self.paired, asked, self.limit)
+        longest = max((len(prompts.direct(root)) for root in asked), default=0) // CHARACTERS
+        found = answers(self.paired, asked, self._room(longest))
         return [DirectAnswer(answer.text, answer.p_yes) for answer in found]
 
     def _state_row(self, questions: Questions, q: StateQuestion) -> Row:
@@ -79,6 +83,10 @@ class LocalEngine:
         row = questions.after_state(name, q.case, q.condition)[0]
         return Row(row.tokens[: row.reads[0] + 1], row.reads[:1])
 
+    def _room(self, longest: int) -> int:
+        """Tokens that are computed together: what long rows share must not be repeated for each few."""
+        return max(self.limit, ROOM * longest)
+
     def _read(
         self, backbone: Backbone, groups: Sequence[Sequence[Row]], of: Callable[[Tensor], T]
     ) -> list[T]:
@@ -86,7 +94,8 @@ class LocalEngine:
         place: dict[tuple[Row, ...], int] = {}
         for group in groups:
             place.setdefault(tuple(group), len(place))
-        found = [of(logits) for logits in backbone.logits(list(place), self.limit)]
+        longest = max((len(row.tokens) for group in place for row in group), default=0)
+        found = [of(logits) for logits in backbone.logits(list(place), self._room(longest))]
         return [found[place[tuple(group)]] for group in groups]
 
 
