@@ -17,53 +17,10 @@ from interpact.judging.engines.protocol import StateQuestion
 from interpact.judging.fit import fit_platt
 from interpact.judging.settings import JudgeSettings, StatePrompt
 from interpact.verifier import prompts
-from interpact.verifier.backbone import load_backbone, with_new_adapter
-from interpact.verifier.config import LoraSettings
+from interpact.verifier.backbone import load_backbone
 from interpact.verifier.questions import Questions, estimate
 from tests.cli.test_cases import run
 from tests.verifier import tiny
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory) -> Path:
-    return tiny.saved(tiny.llama(), tmp_path_factory.mktemp("base"))
-
-
-@pytest.fixture(scope="module")
-def adapter(base, tmp_path_factory) -> Path:
-    """A random adapter, which moves the numbers."""
-    backbone = load_backbone(str(base), dtype="float32")
-    torch.manual_seed(7)
-    model = with_new_adapter(backbone.model, LoraSettings(rank=4, scale=8, embeddings=False))
-    for name, parameter in model.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(parameter, std=0.2)
-    folder = tmp_path_factory.mktemp("adapter")
-    model.save_pretrained(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("corpus") / "made-up"
-    run("synth", "--cases", 60, "--seed", 3, "--out", folder)
-    run("split", folder, "--ratios", "40,50,10")
-    run("label", folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def calibrated(adapter, corpus, tmp_path_factory) -> tuple[Path, str]:
-    out = tmp_path_factory.mktemp("out") / "verifier"
-    return out, run("calibrate", adapter, "--corpus", corpus, "--out", out)
 
 
 @pytest.fixture

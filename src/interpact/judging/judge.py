@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from interpact.case.case import Case, LabelledCase
 from interpact.case.states import State, did_you_mean
-from interpact.errors import InterPactError
+from interpact.errors import CaseProblem, InterPactError
 from interpact.judging.exact import judge_exact
 from interpact.judging.judgment import AUTO, EXACT, MODES, Judgment
 
@@ -70,7 +70,7 @@ def known_states(case: Case, states: Mapping[str, State | str] | None = None) ->
     found |= checked_states(case, states)
     missing = [condition for condition in case.conditions if condition not in found]
     if missing:
-        raise InterPactError(
+        raise CaseProblem(
             f'case "{case.id}": mode exact needs the state of every condition, but '
             f"{', '.join(missing[:5])} {'has' if len(missing) == 1 else 'have'} none; "
             "add labels to the case file or set the states (--set c1=satisfied)"
@@ -84,12 +84,12 @@ def checked_states(case: Case, states: Mapping[str, State | str] | None) -> dict
     for condition, state in (states or {}).items():
         if condition not in case.conditions:
             guess = did_you_mean(condition, list(case.conditions))
-            raise InterPactError(f'case "{case.id}" has no condition "{condition}"{guess}')
+            raise CaseProblem(f'case "{case.id}" has no condition "{condition}"{guess}')
         try:
             found[condition] = State(state)
         except ValueError:
             known = ", ".join(State)
-            raise InterPactError(
+            raise CaseProblem(
                 f'case "{case.id}", condition "{condition}": {state!r} is not a state; use {known}'
             ) from None
     return found

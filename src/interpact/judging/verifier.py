@@ -57,6 +57,10 @@ class Verifier:
         settings = JudgeSettings(backbone=backbone, estimator=None, paired=None)
         return Verifier(local_engine(Path(), settings), settings, backbone)
 
+    def ready(self) -> None:
+        """Load the weights now rather than with the first case; an error if they cannot be had."""
+        getattr(self.engine, "estimator", None)
+
     def judge(
         self,
         case: Case | str | Path,
