@@ -148,7 +148,9 @@ def _uploaded(file: UploadFile) -> Case:
     if problems:
         raise InputProblems(problems)
     cases = [entry.case for entry in found if entry.case is not None]
-    if len(cases) != 1:
+    if not cases:
+        raise InterPactError("there is no case in this file")
+    if len(cases) > 1:
         raise InterPactError(f"this file holds {len(cases):,} cases; upload one at a time")
     return cases[0]
 
