@@ -12,12 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from interpact.case.case import Case, LabelledCase
+from interpact.case.expressions import Expression
 from interpact.case.files import case_data, case_from
-from interpact.case.states import State
+from interpact.case.states import Decision, State
 from interpact.judging.judge import judge
+from interpact.judging.view import View
 from interpact.review.web.app import create_app
 from tests.review.conftest import Visitor
-from tests.strategies import expressions
+from tests.strategies import decide, expressions, rules, states_of
 
 CASES = [Case.load(p) for p in sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))]
 
@@ -186,3 +188,20 @@ def test_the_api_of_others_is_mounted_and_guarded(store, team):
     assert ben.post("/v1/judge").status_code == 401
     ben.sign_in("ben")
     assert ben.post("/v1/judge").json() == {"judged": True}
+
+
+@given(rules(), st.data())
+def test_the_tree_shows_the_value_of_every_part(
+    rule: tuple[Expression, list[str]], data: st.DataObject
+):
+    expression, names = rule
+    states = data.draw(states_of(names))
+    case = case_from(
+        {
+            "id": "any", "rule": "r", "query": "q", "aggregation": str(expression),
+            "conditions": dict.fromkeys(names, "text"),
+            "evidence": [],
+        }
+    )
+    of = {Decision.YES: "satisfied", Decision.NO: "not_satisfied", Decision.INSUFFICIENT: "unknown"}
+    assert View(case, states, []).tree.state == of[decide(expression, states)]
