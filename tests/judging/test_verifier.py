@@ -71,43 +71,6 @@ def test_direct_answers_are_those_of_greedy_generation(base, cases):
         assert answer is not None and answer.text == text
 
 
-class Terse(torch.nn.Module):
-    """Says Yes or No by the length of the prompt, then ends; after some prompts it says more."""
-
-    packs = True
-
-    def __init__(self, yes: int, no: int, end: int) -> None:
-        super().__init__()
-        self.words, self.end = (yes, no), end
-
-    def forward(self, batch):
-        logits = torch.zeros(len(batch.reads), len(tiny.tokenizer()))
-        for i, (row, at) in enumerate(batch.reads.tolist()):
-            length = int(batch.positions[row, at])
-            if int(batch.tokens[row, at]) not in self.words:
-                token = self.words[length % 2]
-            else:
-                token = self.words[0] if length % 3 == 0 else self.end
-            logits[i, token] = 9.0
-        return logits
-
-
-def test_the_usual_two_tokens_are_read_off_one_pass(base, cases):
-    plain = load_backbone(str(base), dtype="float32")
-    words = Questions(plain.encoder).verdicts.tokens
-    terse = replace(plain, reader=Terse(*words, plain.encoder.end))  # type: ignore[arg-type]
-    roots = [_root(case, unit) for case in cases for unit in case.evidence]
-    answers = LocalEngine(lambda: terse).direct(roots)
-    expected = []
-    for root in roots:
-        length = len(Questions(plain.encoder).direct(root).tokens)
-        said = [words[(length - 1) % 2]] + [words[0]] * (length % 3 == 0)
-        expected.append(tiny.tokenizer().decode(said))
-    assert [a and a.text for a in answers] == expected
-    assert len(set(expected)) == 4
-    assert {a.yes > 0.5 for a in answers if a and a.yes is not None} == {True, False}
-
-
 def _root(case, unit):
     from interpact import Root
 

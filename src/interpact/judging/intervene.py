@@ -14,14 +14,13 @@ from interpact.case.states import Decision, State
 from interpact.construct.sentences import reversed_sentence
 from interpact.corpus.pairs import Operation, intervened
 from interpact.judging.engines.protocol import (
-    UNNAMED,
     BranchQuestion,
     Chances,
     Engine,
     StateQuestion,
 )
 from interpact.judging.propagate import Only, Reading
-from interpact.verifier.prompts import PairText
+from interpact.verifier.prompts import UNNAMED, PairText
 
 
 @dataclass(frozen=True, slots=True)

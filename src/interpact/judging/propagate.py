@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from interpact.case.case import Case, Evidence
 from interpact.case.states import Decision, State
 from interpact.corpus.pairs import Operation, intervened
-from interpact.judging.engines.protocol import UNNAMED, Chances, Engine, StateQuestion
+from interpact.judging.engines.protocol import Chances, Engine, StateQuestion
 from interpact.judging.joint import joint_chance
 from interpact.judging.settings import Reach, StateScaling, certain, likeliest
+from interpact.verifier.prompts import UNNAMED
 
 Only = Collection[tuple[str, str]]
 """Cases and units to which a question is restricted."""

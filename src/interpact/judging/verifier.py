@@ -23,7 +23,7 @@ from interpact.judging.view import View
 if TYPE_CHECKING:
     from interpact.verifier.backbone import Backbone
 
-RUN, ADAPTER = "verifier.json", "adapter_config.json"
+RUN, SYSTEM, ADAPTER = "verifier.json", "system.json", "adapter_config.json"
 TOGETHER = 32  # cases whose questions are asked together
 
 
@@ -153,6 +153,8 @@ def located(path: str | Path | None) -> tuple[Path, JudgeSettings]:
             estimator=run.estimator,
             paired=run.verifier,
         )
+    if (folder / SYSTEM).exists():
+        return folder, _of_system(folder)
     if (folder / ADAPTER).exists():
         config = json.loads((folder / ADAPTER).read_text(encoding="utf-8"))
         return folder, JudgeSettings(backbone=str(config.get("base_model_name_or_path", "")))
@@ -164,6 +166,24 @@ def located(path: str | Path | None) -> tuple[Path, JudgeSettings]:
     raise InterPactError(
         f"{folder}: holds no verifier ({JUDGE}), training run ({RUN}) or adapter ({ADAPTER}); name a "
         "folder that `interpact calibrate` or `interpact train` wrote"
+    )
+
+
+def _of_system(run: Path) -> JudgeSettings:
+    """The settings of a finished run of own-evidence judging; other systems tell no states by it."""
+    from interpact.settings import read_settings
+    from interpact.systems.config import Kind, SystemConfig
+    from interpact.systems.learn import chosen
+    from interpact.verifier.run import CONFIG
+
+    config, found = read_settings(run / CONFIG, SystemConfig), chosen(run)
+    if config.system is not Kind.OWN_EVIDENCE:
+        raise InterPactError(
+            f"{run}: is a run of {config.system}, which is evaluated by `interpact evaluate` and judges "
+            f"no cases; use one of {Kind.INTERPACT} or {Kind.OWN_EVIDENCE}"
+        )
+    return JudgeSettings(
+        backbone=config.backbone, estimator=found.checkpoint, paired=found.checkpoint
     )
 
 

@@ -28,12 +28,11 @@ from interpact.verifier.backbone import Backbone
 from interpact.verifier.encode import Labels
 from interpact.verifier.objectives import Item, Predictions
 from interpact.verifier.pack import Row
+from interpact.verifier.prompts import UNNAMED
 from interpact.verifier.questions import Questions, label_logs
 from interpact.verifier.run import select_verifier
 
 STAGE = "own_evidence"
-UNNAMED = (0.01, 0.01, 0.98)
-"""The state of a condition that no unit names: unknown, as the case format says."""
 STATES = list(State)
 
 

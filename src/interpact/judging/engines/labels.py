@@ -37,25 +37,26 @@ class LabelEndpoint(Endpoint):
         return sent | {"temperature": 0.0, "logprobs": True, "top_logprobs": TOPS}
 
     def _read(self, payload: object, request: Request) -> Answer:
-        completion = cast("dict[str, Any]", payload)
-        if not isinstance(payload, dict) or not isinstance(completion.get("choices"), list):
-            raise ValueError("no choices")
-        choice = completion["choices"][0] if completion["choices"] else {}
-        text = (choice.get("message") or {}).get("content")
-        usage = completion.get("usage") or {}
-        spent = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        try:
+            completion = cast("dict[str, Any]", payload)
+            choice = completion["choices"][0]
+            message, usage = choice["message"], completion.get("usage") or {}
+            text, tops = message.get("content"), _tops(choice.get("logprobs"))
+            spent = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError("no chat completion") from error
+        if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+            return Answer(None, Failure.REFUSED, *spent)
         if not isinstance(text, str) or not text.strip():
             return Answer(None, Failure.EMPTY, *spent)
-        tops = _tops(choice.get("logprobs"))
         return Answer({"text": text, "tops": tops}, None, *spent)
 
 
 def _tops(logprobs: Any) -> list[list[Any]] | None:
     """The alternatives of the first token that is not blank."""
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    for entry in content if isinstance(content, list) else ():
-        if str(entry.get("token", "")).strip():
-            found = entry.get("top_logprobs") or []
+    for entry in (logprobs or {}).get("content") or ():
+        if str(entry["token"]).strip():
+            found = entry.get("top_logprobs") or ()
             return [[t["token"], t["logprob"]] for t in found] or None
     return None
 

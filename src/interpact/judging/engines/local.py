@@ -16,6 +16,7 @@ from interpact.judging.engines.protocol import (
     StateQuestion,
 )
 from interpact.judging.settings import StatePrompt
+from interpact.systems.direct import answers
 from interpact.verifier.backbone import Backbone
 from interpact.verifier.pack import Row
 from interpact.verifier.questions import Questions, label_logs
@@ -23,7 +24,6 @@ from interpact.verifier.questions import Questions, label_logs
 T = TypeVar("T")
 
 PACK = 2048  # tokens that are computed together
-MAX_ANSWER = 8  # tokens of a generated answer; exactly Yes or No takes two
 
 
 class LocalEngine:
@@ -68,41 +68,9 @@ class LocalEngine:
         )
 
     def direct(self, asked: Sequence[Root]) -> list[DirectAnswer | None]:
-        """The greedy answer; its usual two tokens are read off one pass."""
-        backbone = self.paired
-        questions = Questions(backbone.encoder)
-        words, end = questions.verdicts, backbone.encoder.end
-        prompts = [questions.direct(root) for root in asked]
-        # After the prompt, and after each of the two words, all in one tree.
-        groups = [
-            [
-                Row((*p.tokens, words.tokens[0]), (len(p.tokens) - 1, len(p.tokens))),
-                Row((*p.tokens, words.tokens[1]), (len(p.tokens),)),
-            ]
-            for p in prompts
-        ]
-
-        def reduced(logits: Tensor) -> tuple[list[int], float]:
-            return logits.argmax(-1).tolist(), float(label_logs(logits[:1], words)[0, 0].exp())
-
-        answers: list[DirectAnswer | None] = []
-        found = self._read(backbone, groups, reduced)
-        for prompt, ((first, *after), yes) in zip(prompts, found, strict=True):
-            if first in words.tokens and after[words.tokens.index(first)] == end:
-                said = [*words.start, first]
-            else:
-                said = self._generated(backbone, prompt, list(words.start), first)
-            answers.append(DirectAnswer(backbone.encoder.tokenizer.decode(said), yes))
-        return answers
-
-    def _generated(self, backbone: Backbone, prompt: Row, said: list[int], token: int) -> list[int]:
-        """A greedy answer token by token; rare, as it is not what was asked for."""
-        while token != backbone.encoder.end and len(said) < MAX_ANSWER:
-            said.append(token)
-            tokens = (*prompt.tokens, *said)
-            (logits,) = backbone.logits([[Row(tokens, (len(tokens) - 1,))]], self.limit)
-            token = int(logits[0].argmax())
-        return said
+        """The greedy answer, and P(Yes)."""
+        found = answers(self.paired, asked, self.limit)
+        return [DirectAnswer(answer.text, answer.p_yes) for answer in found]
 
     def _state_row(self, questions: Questions, q: StateQuestion) -> Row:
         name = f"{q.case.id}, {q.condition}"

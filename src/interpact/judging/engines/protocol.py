@@ -13,9 +13,6 @@ from interpact.verifier.prompts import PairText
 Chances = tuple[float, float, float]
 """Probabilities of satisfied, not satisfied and unknown, or of yes, no and insufficient."""
 
-UNNAMED: Chances = (0.01, 0.01, 0.98)
-"""A condition that no unit names is unknown, as the case format says; the rest is for wrong files."""
-
 
 @dataclass(frozen=True, slots=True)
 class StateQuestion:
