@@ -198,7 +198,10 @@ def test_the_tree_shows_the_value_of_every_part(
     states = data.draw(states_of(names))
     case = case_from(
         {
-            "id": "any", "rule": "r", "query": "q", "aggregation": str(expression),
+            "id": "any",
+            "rule": "r",
+            "query": "q",
+            "aggregation": str(expression),
             "conditions": dict.fromkeys(names, "text"),
             "evidence": [],
         }
