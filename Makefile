@@ -50,6 +50,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/construct.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/evaluate.py
+	$(BIN)/python benchmarks/review.py
 
 # A stamp a set of packages: a second run installs nothing until pyproject.toml changes.
 $(VENV)/.base: pyproject.toml

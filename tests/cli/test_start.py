@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {"torch", "transformers", "pandas", "numpy", "pyarrow", "sklearn", "matplotlib", "jinja2"}
+HEAVY |= {"fastapi", "uvicorn", "argon2"}
 
 
 def loaded_by(code: str) -> set[str]:

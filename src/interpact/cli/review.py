@@ -101,6 +101,7 @@ def serve(
         )
         server = uvicorn.Server(config)
         sock = config.bind_socket()
+        sock.listen(2048)  # who comes before the server is up waits
         scheme = "https" if certificate else "http"
         shown = f"[{host}]" if ":" in host else host
         say(f"open {scheme}://{shown}:{sock.getsockname()[1]}/ (stop with Ctrl-C)")
