@@ -40,6 +40,7 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/split.py
 	$(BIN)/python benchmarks/synthetic.py
 	$(BIN)/python benchmarks/construct.py
+	$(BIN)/python benchmarks/evaluate.py
 
 # A stamp a set of packages: a second run installs nothing until pyproject.toml changes.
 $(VENV)/.base: pyproject.toml

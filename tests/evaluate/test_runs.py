@@ -54,6 +54,13 @@ def test_labels_that_differ_from_the_corpus_are_named(run):
     assert f"roots.jsonl: row 1: {ROOT}: critical is not what the corpus says" in said
 
 
+@pytest.mark.parametrize("file", ["pairs.jsonl", "roots.jsonl"])
+def test_sources_that_differ_from_the_corpus_are_named(run, file):
+    change_rows(run, file, renamed(2, source="elsewhere"))
+    assert "source is not what the corpus says" in told(run, corpus=CORPUS)
+    assert f"{file}: row 2:" in told(run, corpus=CORPUS)
+
+
 def test_states_that_differ_from_another_run_are_named(tmp_path, run):
     other = write_run(tmp_path / "two", System.GENRM, 1)
 

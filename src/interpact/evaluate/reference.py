@@ -35,6 +35,8 @@ class Facts:
     names: tuple[str, ...]
     values: Ints
     """`[row, name]`; a mapping is one number."""
+    sources: list[str]
+    source: Ints
 
 
 class Reference:
@@ -56,6 +58,7 @@ class Reference:
     def _of_corpus(self, corpus: Corpus) -> None:
         pairs = [pair for pair in corpus.pairs if pair.of.split is self.split]
         roots = {n: r for n, r in corpus.roots.items() if r.split is self.split}
+        sources = sorted({root.root.case.source or NO_SOURCE for root in roots.values()})
         if not roots:
             raise InterPactError(
                 f"the corpus has no {self.split} roots; give its roots splits with `interpact split`"
@@ -73,14 +76,15 @@ class Reference:
             for pair in pairs
         ]
         ids = pa.array([pair.id for pair in pairs], pa.string())
-        self.pairs = Facts(ids, FACTS, np.array(values, np.int64).reshape(-1, len(FACTS)))
-        of_root = [root.root.case.source or NO_SOURCE for root in roots.values()]
-        sources = sorted(set(of_root))
+        of_pair = [sources.index(pair.before.source or NO_SOURCE) for pair in pairs]
+        table = np.array(values, np.int64).reshape(-1, len(FACTS))
+        self.pairs = Facts(ids, FACTS, table, sources, np.array(of_pair, np.int64))
+        of_root = [sources.index(root.root.case.source or NO_SOURCE) for root in roots.values()]
         labels = [corpus.criticality.get(name) for name in roots]
         self.roots = RootColumns(
             list(roots),
             sources,
-            np.array([sources.index(source) for source in of_root], np.int32),
+            np.array(of_root, np.int32),
             np.array([-1 if label is None else int(label.critical) for label in labels], np.int32),
             np.zeros(len(roots), np.int32),
             None,
@@ -94,7 +98,7 @@ class Reference:
         if meta.split is not self.split:
             raise InterPactError(f"{found.folder}: is of the {meta.split} split, not {self.split}")
         if pairs is not None:
-            facts = Facts(pairs.ids, FACTS, _pair_facts(pairs))
+            facts = Facts(pairs.ids, FACTS, _pair_facts(pairs), pairs.sources, pairs.source)
             if self.pairs is None:
                 self.pairs, self.home = facts, str(found.folder)
                 self.constant |= _constant(pairs)
@@ -132,6 +136,10 @@ class Reference:
         for number, name in enumerate(own.names):
             wrong = known & (found.values[:, number] != expected[:, number])
             yield from _told(path, found.ids, wrong, f"{name} is not what {self.home} says")
+        place = {name: number for number, name in enumerate(own.sources)}
+        renamed = np.array([place.get(name, -1) for name in found.sources] or [-1])[found.source]
+        wrong = known & (renamed != own.source[np.maximum(at, 0)])
+        yield from _told(path, found.ids, wrong, f"source is not what {self.home} says")
 
 
 def _told(path: Path, ids: Any, where: Any, what: str) -> Iterator[Problem]:
@@ -152,7 +160,8 @@ def _pair_facts(pairs: PairColumns) -> Ints:
 
 
 def _root_facts(roots: RootColumns) -> Facts:
-    return Facts(pa.array(roots.roots, pa.string()), CRITICAL, roots.critical[:, None])
+    ids = pa.array(roots.roots, pa.string())
+    return Facts(ids, CRITICAL, roots.critical[:, None], roots.sources, roots.source)
 
 
 def _constant(pairs: PairColumns) -> dict[str, bool]:
