@@ -17,11 +17,13 @@ from interpact.corpus.store import SAMPLE, Corpus
 from interpact.errors import InterPactError
 from interpact.evaluate.measured import write_metrics
 from interpact.evaluate.reproduce import TRAINED, ReproduceConfig, runs_of
+from interpact.systems import learn
 from interpact.systems.config import SystemConfig
 from interpact.systems.learn import chosen
 from interpact.systems.predict import predict, predict_by_rule
 from interpact.systems.predictions import System, folder_of, read_predictions
 from interpact.systems.system import Job, load, train
+from interpact.verifier import curves
 from interpact.verifier.config import LoraSettings, StageSettings
 from interpact.verifier.objectives import scores
 from interpact.verifier.run import train_and_dev
@@ -30,14 +32,17 @@ from tests.verifier import tiny
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 KEPT = (Operation.REMOVAL, Operation.POLARITY_REVERSAL, Operation.PARAPHRASE)
-STAGE = StageSettings(passes=1, learning_rate=2e-3, batch=6, checkpoint_every=3)
+STAGE = StageSettings(passes=1, learning_rate=2e-3, batch=6, checkpoint_every=1)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
+    with pytest.MonkeyPatch.context() as patch:  # drawing takes longer than these trainings
+        for module in (curves, learn):
+            patch.setattr(module, "draw_curves", lambda stages, to: None)
+        yield
     torch.set_num_threads(before)
 
 
@@ -151,7 +156,7 @@ def test_an_interrupted_training_goes_on_to_the_same_numbers(key, config, corpus
         pass
 
     def watch(progress):
-        if progress.step == 4:
+        if progress.step == 2:
             raise Stop
 
     run = tmp_path / key
