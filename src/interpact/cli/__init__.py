@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from interpact.cli import cases, construct, corpora, judge, report, review, systems, train
+from interpact.cli import cases, construct, corpora, judge, report, review, systems, train, triage
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 judge.add_to(app)
+triage.add_to(app)
 cases.add_to(app)
 corpora.add_to(app)
 construct.add_to(app)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from interpact.case.files import Entry
     from interpact.case.states import State
     from interpact.judging.batch import Judge
+    from interpact.judging.engines.endpoint import EndpointEngine
     from interpact.judging.output import Rows
     from interpact.judging.verifier import Verifier
     from interpact.judging.view import View
@@ -154,7 +155,7 @@ def judge(
     form = format or _form_of(output)
     states = _changes(set_)
     with ExitStack() as stack:
-        load = _loader(stack, verifier, engine, model, base_url, parameters, slots, answers)
+        load = loader(stack, verifier, engine, model, base_url, parameters, slots, answers)
         job = Judge(load, mode.value, states, risk)
         if or_exact:
             _or_exact(job)
@@ -197,7 +198,7 @@ def _entries(paths: list[Path], read: Callable[[Path], Iterable[Entry]]) -> Iter
             )
 
 
-def _loader(
+def loader(
     stack: ExitStack,
     verifier: Path | None,
     engine: Engine,
@@ -207,35 +208,37 @@ def _loader(
     slots: int,
     answers: Path | None,
 ) -> Callable[[], Verifier]:
+    """Gives the verifier that options describe: of a folder, or a model server with its settings."""
+
     def load() -> Verifier:
-        from interpact.judging.verifier import Verifier
+        from interpact.judging.settings import JudgeSettings
+        from interpact.judging.verifier import Verifier, located
 
         if engine is not Engine.ENDPOINT:
             return Verifier.load(verifier)
-        return _at_endpoint(stack, verifier, model, base_url, parameters, slots, answers)
+        if model is None:
+            raise InterPactError("--engine endpoint needs --model NAME, the model to ask for")
+        settings = JudgeSettings() if verifier is None else located(verifier)[1]
+        asked = endpoint(stack, model, base_url, parameters, slots, answers)
+        return Verifier(asked, settings, model)
 
     return load
 
 
-def _at_endpoint(
+def endpoint(
     stack: ExitStack,
-    verifier: Path | None,
-    model: str | None,
+    model: str,
     base_url: str | None,
     parameters: str | None,
     slots: int,
     answers: Path | None,
-) -> Verifier:
-    """A verifier whose questions go to a model server; with what a folder fitted, if one is named."""
+) -> EndpointEngine:
+    """An engine that asks a model server, open as long as the stack."""
     import json
 
     from interpact.construct.endpoint import OPENAI
     from interpact.judging.engines.endpoint import EndpointEngine
-    from interpact.judging.settings import JudgeSettings
-    from interpact.judging.verifier import Verifier, located
 
-    if model is None:
-        raise InterPactError("--engine endpoint needs --model NAME, the model to ask for")
     try:
         sent = json.loads(parameters or "{}")
         if not isinstance(sent, dict):
@@ -244,8 +247,7 @@ def _at_endpoint(
         raise InterPactError(
             f"--parameters: {error}; write a JSON object, such as '{{\"max_tokens\": 5}}'"
         ) from None
-    settings = JudgeSettings() if verifier is None else located(verifier)[1]
-    asked = stack.enter_context(
+    return stack.enter_context(
         EndpointEngine(
             model,
             base_url=base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI,
@@ -254,7 +256,6 @@ def _at_endpoint(
             slots=slots,
         )
     )
-    return Verifier(asked, settings, model)
 
 
 def _or_exact(job: Judge) -> None:

@@ -68,10 +68,11 @@ def write_csv(views: Iterable[View], rows: Rows, out: TextIO) -> None:
     writer.writerow(COLUMNS[rows])
     for view in views:
         for row in rows(view):
-            writer.writerow([_cell(value) for value in row.values()])
+            writer.writerow([cell(value) for value in row.values()])
 
 
-def _cell(value: object) -> object:
+def cell(value: object) -> object:
+    """A value as a cell that no spreadsheet runs."""
     if isinstance(value, list):
         value = "; ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):

@@ -97,12 +97,14 @@ class Conformal(_Part):
         return 1 / (min(len(self.critical), len(self.not_critical)) + 1)
 
     def verdict(self, score: float, risk: float) -> bool | None:
-        """The one label that conforms at this risk; None (abstain) where both or none do."""
-        low = sum(s <= score for s in self.critical) + 1
-        high = sum(s >= score for s in self.not_critical) + 1
-        critical = low > risk * (len(self.critical) + 1)
-        other = high > risk * (len(self.not_critical) + 1)
-        return critical if critical is not other else None
+        """The label that conforms better, unless both conform at this risk: then None (abstain).
+
+        A label is wrong only where the true one does not conform, which for units like these is so
+        for a share of at most `risk`, among the critical ones and among the others.
+        """
+        low = (sum(s <= score for s in self.critical) + 1) / (len(self.critical) + 1)
+        high = (sum(s >= score for s in self.not_critical) + 1) / (len(self.not_critical) + 1)
+        return None if min(low, high) > risk else low > high
 
 
 class ModeSettings(_Part):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -60,6 +60,14 @@ class Verifier:
     def ready(self) -> None:
         """Load the weights now rather than with the first case; an error if they cannot be had."""
         getattr(self.engine, "estimator", None)
+
+    def read(self, cases: Sequence[Case]) -> list[propagate.Reading]:
+        """What states the engine predicts, corrected as calibration taught."""
+        found: list[propagate.Reading] = []
+        for at in range(0, len(cases), TOGETHER):
+            some = propagate.read(cases[at : at + TOGETHER], self.engine, removals=False)
+            found += [reading.scaled(self.settings.states) for reading in some]
+        return found
 
     def judge(
         self,
