@@ -173,7 +173,9 @@ def measure(dtype: str, pairs: Sequence[Pair], batches: int, slow: int) -> float
     began = time.perf_counter()
     for window in order[:slow]:
         plain.step(questions, window)
-    slow_rate = sum(map(len, sum(order[:slow], []))) / (time.perf_counter() - began)
+    slow_rate = sum(len(micro) for window in order[:slow] for micro in window) / (
+        time.perf_counter() - began
+    )
 
     operations = sum(
         floating_point_operations(backbone, objective, window) for window in order[1:3]

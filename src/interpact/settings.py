@@ -61,15 +61,16 @@ def _load(path: Path, seen: set[Path], typed: set[str]) -> tuple[dict[str, Any],
         data |= {name: _typed(text, path)[name] for name in typed & data.keys()}
     other = data.pop(EXTENDS, None)
     if other is not None:
-        data = _merged(_load(path.parent / str(other), seen, typed)[0], data)
+        data = merged(_load(path.parent / str(other), seen, typed)[0], data)
     return data, document.line_of
 
 
-def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Settings with others over them, group by group."""
     found = dict(base)
     for key, value in over.items():
         both = isinstance(value, dict) and isinstance(found.get(key), dict)
-        found[key] = _merged(found[key], value) if both else value
+        found[key] = merged(found[key], value) if both else value
     return found
 
 

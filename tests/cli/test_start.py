@@ -43,5 +43,6 @@ def test_every_exported_name_exists():
     for name in interpact.__all__:
         assert getattr(interpact, name) is not None
     assert set(interpact.__all__) == set(interpact._HOMES)
+    assert set(interpact.__all__) <= set(dir(interpact))  # what a console completes
     with pytest.raises(AttributeError):
         interpact.nothing  # noqa: B018

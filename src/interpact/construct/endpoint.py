@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import SecretStr
 
 from interpact.case.problems import visible
-from interpact.construct.ask import Answer, Failure, Request
+from interpact.construct.ask import Answer, Failure, Request, Unanswered
 from interpact.construct.cache import Cache, cache_key
 from interpact.construct.completion import body, messages, read_completion
 from interpact.construct.wire import (
@@ -44,10 +44,6 @@ _TOO_LONG = re.compile(r"context.?(length|size|window)|too long|too many tokens"
 
 class BudgetSpent(InterPactError):
     """The largest number of requests has been sent; what is cached is still answered."""
-
-
-class Unanswered(InterPactError):
-    """One request cannot be answered although others can; a caller may go on without it."""
 
 
 @dataclass(slots=True)
@@ -250,7 +246,7 @@ class Endpoint:
             async with asyncio.timeout(self.timeout):
                 response = await client.post(
                     "/chat/completions",
-                    body={"model": self.model, **self.parameters, **body(request, plain)},
+                    body={"model": self.model, **self.parameters, **self._body(request, plain)},
                     cast_to=httpx2.Response,
                 )
         except openai.APIStatusError as error:
@@ -266,10 +262,16 @@ class Endpoint:
         if isinstance(response, openai.APIStatusError):
             return self._refused(response, request, plain)
         try:
-            return read_completion(json.loads(self._without_key(response.text)), request.schema)
+            return self._read(json.loads(self._without_key(response.text)), request)
         except (ValueError, RecursionError):
             start = self._shown(response.text[:200])
             raise Trouble(f"what came back is no chat completion: {start}") from None
+
+    def _body(self, request: Request, plain: bool) -> dict[str, Any]:
+        return body(request, plain)
+
+    def _read(self, payload: object, request: Request) -> Answer:
+        return read_completion(payload, request.schema)
 
     def _refused(self, error: openai.APIStatusError, request: Request, plain: bool) -> Answer:
         """What an HTTP error means: an answer after all, another attempt, or the end."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interpact.case.case import Root
-from interpact.construct.ask import Request, Unkept
+from interpact.construct.ask import Request, Unanswered, Unkept
 from interpact.construct.checks import Assessor, Exclusion, automatic_exclusion, text_exclusion
 from interpact.construct.editors import Abstention, Editor, edited
 from interpact.construct.judges import Panel
@@ -85,8 +85,9 @@ async def construct(
 
     `at_once` attempts are under way, each with two requests at most. With three times as many as an
     endpoint takes requests, the next one is ready whenever a request is answered.
-    A root and operation that has a pair already is left as it is, whoever made it. When a request
-    cannot be served the pairs so far are written, and the error is raised.
+    A root and operation that has a pair already is left as it is, whoever made it. An attempt whose
+    request alone gets no answer is left for another run, which the error at the end tells. When no
+    request is served the pairs so far are written, and the error is raised.
     """
     corpus = Corpus.read(folder)
     _check(folder, corpus)
@@ -95,10 +96,15 @@ async def construct(
         jobs, resumed = _jobs(corpus, standing, makers.name, limit, operations)
         outcomes: Counter[Outcome] = Counter()
         waiting = iter(jobs)
+        left: list[Unanswered] = []
 
         async def worker() -> None:
             for job in waiting:
-                attempt = await _attempt(job, makers)
+                try:
+                    attempt = await _attempt(job, makers)
+                except Unanswered as why:
+                    left.append(why)
+                    continue
                 standing[attempt.id] = attempt
                 outcomes[attempt.outcome] += 1
                 if journal.append(attempt):
@@ -119,7 +125,10 @@ async def construct(
             if told:
                 publish(folder, corpus, standing)
             raise (told or failures.exceptions)[0] from None
-        return publish(folder, corpus, standing)
+        found = publish(folder, corpus, standing)
+    if left:
+        raise Unanswered(f"left for another run: {len(left):,} of the attempts; {left[0]}")
+    return found
 
 
 def report(folder: str | Path) -> ConstructionReport:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
 from typing import Any, TextIO
 
 from interpact.judging.view import View
@@ -37,7 +39,7 @@ def set_rows(view: View) -> Iterator[dict[str, Any]]:
 COLUMNS: dict[Rows, tuple[str, ...]] = {
     judgment_rows: (
         *("case", "evidence", "condition", "verdict", "critical", "probability", "mode"),
-        *("pivotal", "witness", "also", "shares"),
+        *("pivotal", "witness", "also", "shares", "chances"),
     ),
     set_rows: ("case", "kind", "from", "to", "conditions", "states"),
 }
@@ -75,3 +77,22 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return "'" + value
     return value
+
+
+def write_parquet(rows: Iterable[dict[str, Any]], columns: tuple[str, ...], path: Path) -> None:
+    """Rows as a Parquet file, in batches."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds: dict[str, Any] = {
+        "critical": pa.bool_(),
+        "pivotal": pa.bool_(),
+        "probability": pa.float64(),
+        "chances": pa.list_(pa.float64()),
+        **dict.fromkeys(("also", "shares", "conditions", "states"), pa.list_(pa.string())),
+    }
+    schema = pa.schema([pa.field(name, kinds.get(name, pa.string())) for name in columns])
+    stream = iter(rows)
+    with pq.ParquetWriter(path, schema, compression="zstd") as file:
+        while batch := list(islice(stream, 10_000)):
+            file.write_table(pa.Table.from_pylist(batch, schema))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from interpact.case.case import Case
 from interpact.case.expressions import And, AtLeast, Condition, Expression, Not, Or
 from interpact.case.rules import Changes, Rule
 from interpact.case.states import Decision, State
-from interpact.judging.judgment import Judgment
+from interpact.judging.judgment import EXACT, Judgment
 
 SHOWN_SETS = 10
 
@@ -27,11 +27,17 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class View:
-    """A case, the states it was judged with, and the judgments."""
+    """A case, the states it was judged with, and the judgments.
+
+    The states are the annotated ones, or in predicted modes the likeliest ones, with all their
+    `chances`; mode direct has none.
+    """
 
     case: Case
     states: dict[str, State]
     judgments: Sequence[Judgment]
+    mode: str = EXACT
+    chances: Mapping[str, Sequence[float]] | None = None
 
     @property
     def rule(self) -> Rule:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from interpact.errors import InterPactError
@@ -18,13 +19,18 @@ from interpact.verifier.fast import chunks, quicken_adapters, use_tree_attention
 from interpact.verifier.fetch import SMOLLM2, fetched
 from interpact.verifier.pack import Batch, Row, dense_mask, packed, plain
 
+HEAD = "head.safetensors"
+
 
 class Reader(nn.Module):
-    """A language model that gives next-token logits at read positions, and nowhere else."""
+    """A language model that gives next-token logits at read positions, and nowhere else.
 
-    def __init__(self, model: Any) -> None:
+    With a head of its own it gives there the head's logits, followed by the hidden state.
+    """
+
+    def __init__(self, model: Any, head: nn.Linear | None = None) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.head = model, head
         plain = causal(model)
         self.packs = can_pack(plain)
         # On a CPU, attention along the tree skips what a mask would only hide.
@@ -32,7 +38,7 @@ class Reader(nn.Module):
         self.masks = quicken_adapters(model)
 
     def forward(self, batch: Batch) -> Tensor:
-        """read x vocabulary."""
+        """read x vocabulary; with a head, read x (class and width)."""
         for masks in self.masks:
             masks.redraw()
         model = causal(self.model)
@@ -53,6 +59,9 @@ class Reader(nn.Module):
             **extra,
         ).last_hidden_state
         read = hidden[batch.reads[:, 0], batch.reads[:, 1]]
+        if self.head is not None:
+            read = read.to(self.head.weight.dtype)
+            return torch.cat([self.head(read), read], -1)
         head = model.get_output_embeddings()
         return head(read.to(head.weight.dtype))
 
@@ -80,6 +89,21 @@ class Backbone:
     def packs(self) -> bool:
         """Whether rows that begin alike share one sequence."""
         return self.reader.packs
+
+    def save(self, folder: str | Path) -> None:
+        """Write the adapter, and the head where there is one."""
+        self.model.save_pretrained(folder)
+        if self.reader.head is not None:
+            save_file(self.reader.head.state_dict(), Path(folder) / HEAD)
+
+    def load_head(self, folder: str | Path) -> None:
+        """Read the weights of the head, where there is one."""
+        if self.reader.head is not None:
+            self.reader.head.load_state_dict(load_file(Path(folder) / HEAD))
+
+    def without_head(self) -> Backbone:
+        """The same model as a language model."""
+        return replace(self, reader=Reader(self.model))
 
     def batches(self, groups: Sequence[Sequence[Row]], limit: int) -> list[tuple[range, Batch]]:
         """Consecutive groups of rows as batches of about `limit` tokens."""
@@ -126,8 +150,12 @@ def load_backbone(
     trainable: bool = False,
     dtype: str = "auto",
     device: str = "auto",
+    classes: int = 0,
 ) -> Backbone:
-    """A backbone by hub id, local folder or `smollm2`, with the adapter of a run if one is given."""
+    """A backbone by hub id, local folder or `smollm2`, with the adapter of a run if one is given.
+
+    With `classes`, it has a linear head of so many, of the adapter's folder or a fresh one.
+    """
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
@@ -148,15 +176,23 @@ def load_backbone(
         model = with_adapter(model, adapter, trainable)
     elif new_adapter is not None:
         model = with_new_adapter(model, new_adapter)
-    return backbone_of(name, model, tokenizer, on)
+    head = None
+    if classes:
+        head = nn.Linear(causal(model).config.get_text_config().hidden_size, classes)
+    found = backbone_of(name, model, tokenizer, on, head)
+    if adapter is not None:
+        found.load_head(adapter)
+    return found
 
 
-def backbone_of(name: str, model: Any, tokenizer: Any, device: torch.device) -> Backbone:
+def backbone_of(
+    name: str, model: Any, tokenizer: Any, device: torch.device, head: nn.Linear | None = None
+) -> Backbone:
     """A backbone around a model that is loaded already."""
-    model.to(device)
     text = causal(model).config.get_text_config()
     context = getattr(text, "max_position_embeddings", None) or 1 << 30
-    return Backbone(name, Reader(model), Encoder(tokenizer, context), device)
+    reader = Reader(model, head).to(device)
+    return Backbone(name, reader, Encoder(tokenizer, context), device)
 
 
 def can_pack(model: Any) -> bool:

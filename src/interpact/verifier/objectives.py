@@ -32,6 +32,9 @@ class Item:
     rows: tuple[Row, ...]
     answered: Answered | None = None
     log_q: Tensor | None = None
+    answers: tuple[Answered, ...] = ()  # of every row
+    labels: tuple[int, ...] = ()  # of every row
+    pairs: int = 1  # how many pairs the rows stand for
 
 
 class Objective(Protocol):
@@ -50,10 +53,10 @@ class Objective(Protocol):
 
 @dataclass
 class Predictions:
-    """Of pairs: log q, log p, and where there are any the log branches before Hard Warrant."""
+    """Of pairs: log p, and where there are any log q and the log branches before Hard Warrant."""
 
     pairs: list[Pair] = field(default_factory=list[Pair])
-    log_q: Tensor = field(default_factory=lambda: torch.zeros(0, 3))  # pair x state
+    log_q: Tensor | None = field(default_factory=lambda: torch.zeros(0, 3))  # pair x state
     log_p: Tensor = field(default_factory=lambda: torch.zeros(0, 3))  # pair x decision
     log_branches: Tensor | None = None  # pair x state x decision
 
@@ -185,7 +188,7 @@ def scores(predictions: Predictions) -> dict[str, float | None]:
     if not kept:
         return {}
     pairs = [predictions.pairs[i] for i in kept]
-    log_p, log_q = predictions.log_p[kept].double(), predictions.log_q[kept]
+    log_p, log_q = predictions.log_p[kept].double(), predictions.log_q
     after = torch.tensor([DECISIONS.index(p.decision_after) for p in pairs])
     states = torch.tensor([STATES.index(p.state_after) for p in pairs])
     change_scores = predictions.log_s[kept].tolist()
@@ -197,7 +200,9 @@ def scores(predictions: Predictions) -> dict[str, float | None]:
         "change_ba": threshold and threshold.balanced_accuracy,
         "threshold": threshold and math.exp(threshold.value),
         "decision_accuracy": float((log_p.argmax(1) == after).double().mean()),
-        "state_accuracy": float((log_q.argmax(1) == states).double().mean()),
+        "state_accuracy": None
+        if log_q is None
+        else float((log_q[kept].argmax(1) == states).double().mean()),
     }
 
 

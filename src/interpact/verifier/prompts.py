@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from interpact.case.case import Case, Root
+from interpact.case.case import Case, Evidence, Root
 from interpact.case.states import Decision, State
 
 STATE_WORDS = {
@@ -51,10 +51,10 @@ def direct(root: Root) -> str:
     """The paper's question whether evidence is critical, from one case (app:direct-prompt)."""
     case = root.case
     return (
-        f"Original case: {_quoted(case.query)}\n{_evidence(case)}\n"
+        f"Original case: {_quoted(case.query)}\n{evidence_lines(case)}\n"
         f"Decision rule: {_quoted(case.rule)}\n"
         f"All conditions:\n{_conditions(case)}\n"
-        f"Target condition: {_condition(case, root.condition)}\n"
+        f"Target condition: {condition_line(case, root.condition)}\n"
         f"Target evidence location: evidence [{root.evidence}]\n"
         f"Aggregation rule: {_aggregation(case)}\n\n"
         f"{DIRECT_QUESTION}"
@@ -64,29 +64,49 @@ def direct(root: Root) -> str:
 def after_state(case: Case, condition: str) -> str:
     """The question for a condition's state, answered before the decision, from one version of a case."""
     return (
-        f"{_case(case)}\n"
+        f"{case_lines(case)}\n"
         f"{DEFINITIONS}\n"
-        f"Target condition: {_condition(case, condition)}\n"
+        f"Target condition: {condition_line(case, condition)}\n"
         "What is the state of the target condition, and what is the decision?"
     )
 
 
+def own_state(case: Case, condition: str) -> str:
+    """The question for a condition's state from its own evidence alone: short, and the same for all.
+
+    Other units do not bear on the condition, so they are left out; what the conditions of a case
+    share stands first.
+    """
+    own = [unit for unit in case.evidence if condition in unit.conditions]
+    return (
+        f"Question: {_quoted(case.query)}\n"
+        f"Decision rule: {_quoted(case.rule)}\n"
+        f"{DEFINITIONS}\n"
+        f"Target condition: {_quoted(case.conditions[condition])}\n"
+        f"Evidence:\n{_bare(own)}\n"
+        "What is the state of the target condition?"
+    )
+
+
+UNNAMED = (0.01, 0.01, 0.98)
+"""The state of a condition that no unit names: unknown, as the case format says; it is not asked."""
+
 STATE_START, DECISION_START = "State:", "\nDecision:"
-"""How the answer to `after_state` begins, and how it goes on after the state."""
+"""How the answer to `own_state` and `after_state` begins, and how it goes on after the state."""
 
 
 def paired(pair: PairText, state: State, decision: Decision) -> str:
     """Both versions of a case with the original state and decision; conditional questions follow it."""
     case, root = pair.root.case, pair.root
     return (
-        f"{_case(case)}\n"
+        f"{case_lines(case)}\n"
         f"{DEFINITIONS}\n"
-        f"Target condition: {_condition(case, root.condition)}\n"
+        f"Target condition: {condition_line(case, root.condition)}\n"
         f"Target evidence: evidence [{root.evidence}]\n"
         f"State of the target condition: {STATE_WORDS[state]}\n"
         f"Decision: {DECISION_WORDS[decision]}\n"
         "Now only the evidence around the target is edited; the rule and all else stay. "
-        f"The evidence reads:\n{_evidence(pair.after)}\n"
+        f"The evidence reads:\n{evidence_lines(pair.after)}\n"
         "For each state that the target condition may have now, what is the decision?"
     )
 
@@ -105,27 +125,34 @@ def as_answers(words: Iterable[str]) -> list[str]:
     return [f" {word}" for word in words]
 
 
-def _case(case: Case) -> str:
+def case_lines(case: Case) -> str:
+    """A case, its evidence last."""
     return (
         f"Question: {_quoted(case.query)}\n"
         f"Decision rule: {_quoted(case.rule)}\n"
         f"Conditions:\n{_conditions(case)}\n"
         f"Aggregation rule: {_aggregation(case)}\n"
-        f"Evidence:\n{_evidence(case)}"
+        f"Evidence:\n{evidence_lines(case)}"
     )
 
 
 def _conditions(case: Case) -> str:
-    return "\n".join(_condition(case, condition) for condition in case.conditions)
+    return "\n".join(condition_line(case, condition) for condition in case.conditions)
 
 
-def _condition(case: Case, condition: str) -> str:
+def condition_line(case: Case, condition: str) -> str:
+    """A condition with its id."""
     return f"[{condition}] {_quoted(case.conditions[condition])}"
 
 
-def _evidence(case: Case) -> str:
+def evidence_lines(case: Case) -> str:
+    """The units of evidence with their ids."""
     units: Sequence[str] = [f"[{unit.id}] {_quoted(unit.text)}" for unit in case.evidence]
     return "\n".join(units) if units else "(none)"
+
+
+def _bare(units: Sequence[Evidence]) -> str:
+    return "\n".join(f"- {_quoted(unit.text)}" for unit in units) if units else "(none)"
 
 
 def _aggregation(case: Case) -> str:

@@ -32,27 +32,32 @@ class Questions:
         self.states = encoder.labels(prompts.as_answers(prompts.STATE_WORDS.values()))
         self.decisions = encoder.labels(prompts.as_answers(prompts.DECISION_WORDS.values()))
         self.verdicts = encoder.labels(["Yes", "No"])
-        self._words = {
+        self.words = {
             label: encoder.text(f" {word}")
             for label, word in {**prompts.STATE_WORDS, **prompts.DECISION_WORDS}.items()
         }
 
     def after_state(self, name: str, case: Case, condition: str) -> list[Row]:
         """The state, then the decision after each of the three states: four reads."""
-        asked = self._asked_state(case, condition)
+        asked = self.asked_state(case, condition)
         at_state = len(asked) + len(self.states.start) - 1
         rows: list[Row] = []
         for state in State:
-            tokens = (*asked, *self._words[state], *self._decision_start, *self.decisions.start)
+            tokens = (*asked, *self.words[state], *self._decision_start, *self.decisions.start)
             reads = (at_state, len(tokens) - 1) if not rows else (len(tokens) - 1,)
             rows.append(self.encoder.row(name, tokens, reads))
         return rows
+
+    def state(self, name: str, case: Case, condition: str) -> Row:
+        """The state alone: one read."""
+        tokens = (*self.asked_state(case, condition), *self.states.start)
+        return self.encoder.row(name, tokens, (len(tokens) - 1,))
 
     def answered(
         self, name: str, case: Case, condition: str, state: State, decision: Decision
     ) -> Answered:
         """The state and the decision as they are to be said, and the end of the turn."""
-        tokens = list(self._asked_state(case, condition))
+        tokens = list(self.asked_state(case, condition))
         reads: list[int] = []
         targets: list[int] = []
 
@@ -62,9 +67,9 @@ class Questions:
                 targets.append(token)
                 tokens.append(token)
 
-        say(self._words[state])
+        say(self.words[state])
         tokens += self._decision_start
-        say(self._words[decision])
+        say(self.words[decision])
         if self.encoder.end is not None:
             say((self.encoder.end,))
         return Answered(self.encoder.row(name, tokens[:-1], reads), tuple(targets))
@@ -91,12 +96,22 @@ class Questions:
                 tokens += self.encoder.placeholder
         return self.encoder.row(name, tokens, reads)
 
+    def own_state(self, name: str, case: Case, condition: str) -> Row:
+        """The state of a condition from its own evidence: one read."""
+        tokens = (
+            *self.encoder.prompt(prompts.own_state(case, condition)),
+            *self.encoder.text(prompts.STATE_START),
+            *self.states.start,
+        )
+        return self.encoder.row(name, tokens, (len(tokens) - 1,))
+
     def direct(self, root: Root) -> Row:
         """The paper's question about one piece of evidence: Yes or No."""
         tokens = (*self.encoder.prompt(prompts.direct(root)), *self.verdicts.start)
         return self.encoder.row(root.id, tokens, (len(tokens) - 1,))
 
-    def _asked_state(self, case: Case, condition: str) -> tuple[int, ...]:
+    def asked_state(self, case: Case, condition: str) -> tuple[int, ...]:
+        """The question for a state, up to where the answer begins."""
         return (
             *self.encoder.prompt(prompts.after_state(case, condition)),
             *self.encoder.text(prompts.STATE_START),

@@ -77,13 +77,13 @@ def train(
     say: Say = lambda text: None,
 ) -> Selected:
     """Both stages of a training; with `shared`, the estimator and initialisation of another run."""
-    train_pairs, dev_pairs = _pairs(corpus)
+    train_pairs, dev_pairs = train_and_dev(corpus)
     run.mkdir(parents=True, exist_ok=True)
-    _begin(config, run, resume)
+    begin(config, run, resume)
     first = run / AFTER_STATE
     if shared is None:
-        backbone = _fresh(config, None)
-        say(f"{backbone.name}: {_how(backbone)}")
+        backbone = fresh(config, None)
+        say(f"{backbone.name}: {how(backbone)}")
         train_stage(
             AFTER_STATE,
             backbone,
@@ -100,15 +100,22 @@ def train(
         del backbone
     else:
         first = shared / AFTER_STATE
-        _same_backbone(shared, config)
+        same_backbone(shared, config)
     estimator, standalone = select_after_state(first)
     adapter = checkpoints(first)[estimator.step]
     say(
         f"estimator: update {estimator.step}, AP {-estimator.criterion:.3f}; standalone: update "
         f"{standalone.step}, NLL {standalone.criterion:.3f}"
     )
-    backbone = _fresh(config, adapter)
-    log_q = _estimates(run, backbone, adapter, [*train_pairs, *dev_pairs], config.pack_tokens, say)
+    backbone = fresh(config, adapter)
+    log_q = estimates(
+        run / ESTIMATES,
+        backbone,
+        adapter,
+        [*train_pairs, *dev_pairs],
+        config.pack_tokens,
+        say,
+    )
     objective = PropagationObjective(
         Questions(backbone.encoder), log_q, config.variant, config.losses
     )
@@ -125,16 +132,16 @@ def train(
         resume=resume,
         watch=watch,
     )
-    if not _main():
+    if not is_main():
         return selected(run) if (run / SELECTED).exists() else _nothing(config)
     second = run / PROPAGATION
     best, dev = select_verifier(second)
     found = Selected(
         config.backbone,
         config.variant,
-        _seen_from(run, adapter),
-        _seen_from(run, checkpoints(first)[standalone.step]),
-        _seen_from(run, checkpoints(second)[best.step]),
+        seen_from(run, adapter),
+        seen_from(run, checkpoints(first)[standalone.step]),
+        seen_from(run, checkpoints(second)[best.step]),
         dev["threshold"] or 0.0,
         -estimator.criterion,
         standalone.criterion,
@@ -177,7 +184,7 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _pairs(corpus: Corpus) -> tuple[list[Pair], list[Pair]]:
+def train_and_dev(corpus: Corpus) -> tuple[list[Pair], list[Pair]]:
     """The training and development pairs; an error where they cannot serve."""
     found = {split: [pair for pair in corpus.pairs if pair.of.split is split] for split in Split}
     for split in (Split.TRAIN, Split.DEV):
@@ -202,7 +209,7 @@ def _pairs(corpus: Corpus) -> tuple[list[Pair], list[Pair]]:
     return found[Split.TRAIN], found[Split.DEV]
 
 
-def _begin(config: TrainConfig, run: Path, resume: bool) -> None:
+def begin(config: TrainConfig, run: Path, resume: bool) -> None:
     """Write down the settings, or see that a run to resume has the same."""
     path = run / CONFIG
     if path.exists():
@@ -210,11 +217,11 @@ def _begin(config: TrainConfig, run: Path, resume: bool) -> None:
             raise InterPactError(
                 f"{run}: holds a run already; go on with it (--resume) or name another folder"
             )
-        old = read_settings(path, TrainConfig)
+        old = read_settings(path, type(config))
         if old != config:
             names = [
                 name
-                for name in TrainConfig.model_fields
+                for name in type(config).model_fields
                 if getattr(old, name) != getattr(config, name)
             ]
             raise InterPactError(
@@ -222,7 +229,7 @@ def _begin(config: TrainConfig, run: Path, resume: bool) -> None:
                 "with its own, or name another folder"
             )
         return
-    if not _main():
+    if not is_main():
         return
     with replacing(path) as part:
         data = config.model_dump(mode="json")
@@ -233,7 +240,7 @@ def _begin(config: TrainConfig, run: Path, resume: bool) -> None:
         part.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
-def _fresh(config: TrainConfig, adapter: Path | None) -> Backbone:
+def fresh(config: TrainConfig, adapter: Path | None, classes: int = 0) -> Backbone:
     """The backbone with a new adapter, or with one to go on from."""
     torch.manual_seed(config.seed)
     return load_backbone(
@@ -243,35 +250,39 @@ def _fresh(config: TrainConfig, adapter: Path | None) -> Backbone:
         trainable=True,
         dtype=config.dtype,
         device=config.device,
+        classes=classes,
     )
 
 
-def _how(backbone: Backbone) -> str:
+def how(backbone: Backbone) -> str:
+    """How the rows of this backbone are computed."""
     if backbone.packs:
         return "every layer attends in full, so pairs of a root share their case in one sequence"
     return "not every layer attends in full, so each pair is a row of its own"
 
 
-def _same_backbone(shared: Path, config: TrainConfig) -> None:
-    other = read_settings(shared / CONFIG, TrainConfig)
+def same_backbone(shared: Path, config: TrainConfig) -> None:
+    """An error where another run does not fit these settings."""
+    # The other run may be of a system with more settings than these.
+    other = yaml.safe_load((shared / CONFIG).read_text(encoding="utf-8"))
+    mine = config.model_dump(mode="json")
     for name in ("backbone", "seed", "lora", "dtype"):
-        if getattr(other, name) != getattr(config, name):
+        if other[name] != mine[name]:
             raise InterPactError(
-                f"{shared}: has another {name} ({getattr(other, name)}); an ablation shares the "
-                "backbone, seed and adapters of the run whose estimator it shares"
+                f"{shared}: has another {name} ({other[name]}); what shares a run's estimator has its "
+                "backbone, seed and adapters"
             )
 
 
-def _estimates(
-    run: Path,
+def estimates(
+    path: Path,
     backbone: Backbone,
     adapter: Path,
     pairs: Sequence[Pair],
     limit: int,
-    say: Say,
+    say: Say = lambda text: None,
 ) -> dict[str, Tensor]:
-    """The frozen estimator's log q of every pair, computed once and kept in the run."""
-    path = run / ESTIMATES
+    """The frozen estimator's log q of every pair, computed once and kept in a file."""
     texts = "".join(f"{p.id}\n{p.after.model_dump_json()}\n{p.of.root.condition}\n" for p in pairs)
     weights = (adapter / "adapter_model.safetensors").read_bytes()
     key = hashlib.sha256(texts.encode() + weights).hexdigest()
@@ -282,7 +293,7 @@ def _estimates(
     say(f"the estimator reads {len(pairs):,} pairs once")
     found = estimate(backbone, [(p.id, p.after, p.of.root.condition) for p in pairs], limit)
     log_q = {pair.id: row for pair, row in zip(pairs, found.log_q, strict=True)}
-    if _main():
+    if is_main():
         with replacing(path) as part, part.open("w", encoding="utf-8") as file:
             file.write(json.dumps({"key": key}) + "\n")
             for name, row in log_q.items():
@@ -290,7 +301,7 @@ def _estimates(
     return log_q
 
 
-def _main() -> bool:
+def is_main() -> bool:
     """Whether this process writes."""
     return not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
 
@@ -299,5 +310,6 @@ def _nothing(config: TrainConfig) -> Selected:
     return Selected(config.backbone, config.variant, "", "", "", 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def _seen_from(run: Path, path: Path) -> str:
+def seen_from(run: Path, path: Path) -> str:
+    """A path, as it is named in a run."""
     return os.path.relpath(path, run)

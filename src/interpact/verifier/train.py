@@ -33,6 +33,9 @@ from interpact.verifier.selection import checkpoint_steps
 METRICS, COMPLETE = "metrics.jsonl", "complete.json"
 _FOR_RESUMING = ("optimizer.pt", "scheduler.pt", "scaler.pt", "rng_state*.pth")
 
+_TOGETHER = {Order.ROOTS: None, Order.MIXED: 4, Order.PAIRS: 1}
+"""How many pairs of a root follow each other."""
+
 Micro = list[Item]
 Window = list[Micro]
 
@@ -71,17 +74,16 @@ def windows(items: Sequence[Item], stage: StageSettings, seed: int) -> list[Wind
 
 
 def _shuffled(items: Sequence[Item], order: Order, rng: random.Random) -> list[Item]:
-    groups: dict[str, list[Item]] = {}
+    of_root: dict[str, list[Item]] = {}
     for item in items:
-        key = item.pair.record.root if order is Order.ROOTS else item.pair.id
-        groups.setdefault(key, []).append(item)
-    keys = sorted(groups)
-    rng.shuffle(keys)
-    found: list[Item] = []
-    for key in keys:
-        rng.shuffle(groups[key])
-        found += groups[key]
-    return found
+        of_root.setdefault(item.pair.record.root, []).append(item)
+    groups: list[list[Item]] = []
+    for _, found in sorted(of_root.items()):
+        rng.shuffle(found)
+        size = _TOGETHER[order] or len(found)
+        groups += [found[i : i + size] for i in range(0, len(found), size)]
+    rng.shuffle(groups)
+    return [item for group in groups for item in group]
 
 
 class StageTrainer(Trainer):
@@ -156,7 +158,7 @@ class StageTrainer(Trainer):
     def _save(
         self, output_dir: str | None = None, state_dict: dict[str, Any] | None = None
     ) -> None:
-        self.backbone.model.save_pretrained(output_dir or self.args.output_dir)
+        self.backbone.save(output_dir or str(self.args.output_dir))
 
     def _load_from_checkpoint(
         self, resume_from_checkpoint: str, model: nn.Module | None = None
@@ -165,10 +167,15 @@ class StageTrainer(Trainer):
 
         weights = load_peft_weights(resume_from_checkpoint, device="cpu")
         set_peft_model_state_dict(self.backbone.model, weights)
+        self.backbone.load_head(resume_from_checkpoint)
 
 
 def _only(batch: list[Window]) -> Window:
     return batch[0]
+
+
+def _pairs(window: Window) -> int:
+    return sum(item.pairs for micro in window for item in micro)
 
 
 class _Bookkeeping(TrainerCallback):
@@ -204,12 +211,12 @@ class _Bookkeeping(TrainerCallback):
                     "step": step,
                     **trainer.parts,
                     "learning_rate": trainer._get_learning_rate(),
-                    "pairs": sum(map(len, window)),
+                    "pairs": _pairs(window),
                     "seconds": round(seconds, 3),
                 }
             )
         if self.watch and args.process_index == 0:
-            sizes = [sum(map(len, w)) for w in trainer.batches]
+            sizes = [_pairs(w) for w in trainer.batches]
             self.watch(
                 Progress(
                     self.stage,
@@ -373,7 +380,10 @@ def _measure(
     limit: int,
     args: TrainingArguments,
 ) -> Predictions:
-    """Predictions on the development pairs, shared between processes root by root."""
+    """Predictions on the development target pairs, shared between processes root by root."""
+    dev = [
+        pair for pair in dev if not pair.record.operation.control
+    ]  # checkpoints compare no others
     world = args.world_size
     if world == 1:
         return objective.measure(backbone, dev, limit)
@@ -384,8 +394,8 @@ def _measure(
     torch.distributed.all_gather_object(gathered, (found.log_q, found.log_p, found.log_branches))
     pairs = [p for rank in range(world) for p in dev if p.record.root in set(roots[rank::world])]
     parts = list(zip(*gathered, strict=True))
-    branches = None if parts[2][0] is None else torch.cat(parts[2])
-    return Predictions(pairs, torch.cat(parts[0]), torch.cat(parts[1]), branches)
+    log_q, log_p, branches = (None if p[0] is None else torch.cat(p) for p in parts)
+    return Predictions(pairs, log_q, torch.zeros(0, 3) if log_p is None else log_p, branches)
 
 
 def _trackers() -> list[str]:
