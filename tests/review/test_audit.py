@@ -16,7 +16,8 @@ from interpact.review.audit import LOG, apply, sample
 from interpact.review.people import Person
 from interpact.review.report import report
 from interpact.review.settled import settled
-from interpact.review.store import Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue
 from tests.review.conftest import GOOD, read
 
 

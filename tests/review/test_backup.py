@@ -13,7 +13,8 @@ from interpact.errors import InterPactError
 from interpact.review.backup import backup, in_use, restore
 from interpact.review.database import FILE, Database
 from interpact.review.people import People, Person
-from interpact.review.store import Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue
 from tests.review.conftest import GOOD, PASSWORD, read
 
 

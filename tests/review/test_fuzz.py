@@ -11,7 +11,8 @@ from schemathesis.checks import not_a_server_error
 
 from interpact.corpus.store import Corpus
 from interpact.review.people import Person
-from interpact.review.store import Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue
 from interpact.review.web.app import create_app
 from tests.review.conftest import Visitor
 
@@ -36,7 +37,7 @@ def test_no_request_breaks_the_server(
                 continue
 
             @settings(
-                max_examples=6, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+                max_examples=4, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
             )
             @given(case=operation.as_strategy())
             def check(case: Any) -> None:
@@ -52,4 +53,4 @@ def test_no_request_breaks_the_server(
                 case.validate_response(response, checks=(not_a_server_error,))
 
             check()
-    assert calls > 60
+    assert calls > 50

@@ -17,7 +17,8 @@ from interpact.review.people import Person
 from interpact.review.progress import counts
 from interpact.review.questions import FORMS
 from interpact.review.settled import readings
-from interpact.review.store import Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue
 from tests.review.conftest import GOOD, read
 
 

@@ -21,7 +21,8 @@ from interpact.case.files import case_data, case_from
 from interpact.corpus.store import Corpus
 from interpact.review.people import People, Person
 from interpact.review.questions import Kind
-from interpact.review.store import NewItem, Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import NewItem, Queue
 from interpact.review.web.app import create_app
 from interpact.review.web.guard import POLICY
 from tests.review.conftest import GOOD, PASSWORD, Visitor, read, served

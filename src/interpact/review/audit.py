@@ -22,7 +22,8 @@ from interpact.corpus.store import CRITICALITY, PAIRS, Corpus, write_records
 from interpact.errors import InterPactError
 from interpact.review.questions import AMBIGUOUS, Kind
 from interpact.review.settled import settled
-from interpact.review.store import NewItem, Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import NewItem, Queue
 
 LOG = "audit_log.jsonl"
 
