@@ -8,7 +8,8 @@ import torch
 from interpact.case.case import Root
 from interpact.case.files import case_from
 from interpact.systems import direct as module
-from interpact.systems.direct import TOKENS, Answer, answers, generated
+from interpact.systems.answer import Answer
+from interpact.systems.direct import TOKENS, answers, generated
 from interpact.systems.predictions import Verdict
 from interpact.verifier import prompts
 from interpact.verifier.backbone import backbone_of
