@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from benchmarks.review import long_cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,14 @@ def test_the_page_holds_any_rule(expression: object):
     assert page.status_code == 200
     assert page.text.count("<fieldset") == len(names)
     assert "No states are known" in page.text
+
+
+def test_smallest_changes_of_a_large_rule_are_looked_for_when_asked():
+    case = long_cases()["all of 200"]
+    viewer = Visitor(create_app(None, [case]))
+    assert "Smallest changes" not in viewer.get("/cases/1").text
+    asked_for = viewer.get("/cases/1?sets=1").text
+    assert "Smallest changes" in asked_for and 'name="sets" value="1" checked' in asked_for
 
 
 def test_estimated_states_are_used_and_asked_for_once():
