@@ -10,7 +10,7 @@ TORCH ?= torch==2.13.0
 TORCH_OPTIONS ?=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test check docs train-smoke bench clean
 
 demo: $(VENV)/.base
 	@rm -rf demo-corpus
@@ -33,6 +33,14 @@ check: $(VENV)/.test
 docs: $(VENV)/.test
 	$(BIN)/python tools/cli_docs.py
 
+# Both stages with SmolLM2 on a synthetic corpus; prints what the run predicts of unseen pairs.
+train-smoke: $(VENV)/.test
+	$(BIN)/interpact fetch smollm2
+	@rm -rf runs/train-smoke runs/train-smoke-corpus
+	$(BIN)/interpact synth --cases 90 --seed 3 --out runs/train-smoke-corpus
+	$(BIN)/interpact train configs/train-smoke.yaml --corpus runs/train-smoke-corpus --out runs/train-smoke
+	$(BIN)/interpact evaluate runs/train-smoke --corpus runs/train-smoke-corpus --split test
+
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/rules.py
@@ -40,7 +48,9 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/split.py
 	$(BIN)/python benchmarks/synthetic.py
 	$(BIN)/python benchmarks/construct.py
+	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/evaluate.py
+	$(BIN)/python benchmarks/review.py
 
 # A stamp a set of packages: a second run installs nothing until pyproject.toml changes.
 $(VENV)/.base: pyproject.toml

@@ -4,8 +4,9 @@
 
 The loop reads the lines with `json`, picks each subgroup in Python and asks scikit-learn for every
 metric; a resample gathers the rows of its components and asks again. Both are timed in this run, each
-in a process of its own. The loop is too slow for a million pairs and 2,000 resamples: it is given a
-sample of runs and a few resamples, which are scaled up; what was measured and what was scaled is told.
+in a process of its own. The loop is too slow for a million pairs and 2,000 resamples: it is given
+one run and one resample, which are scaled up; what was measured and what was scaled is told. Parts and
+ratios are processor seconds, which a busy machine does not change; the whole is also told by the clock.
 """
 
 from __future__ import annotations
@@ -135,9 +136,9 @@ def columnar(folder: Path) -> dict[str, float]:
     from interpact.evaluate.runs import read_results
 
     runs = sorted(path for path in folder.iterdir() if path.is_dir() and path.name != "report")
-    began = time.perf_counter()
+    began = time.process_time()
     results = read_results(runs)
-    read = time.perf_counter()
+    read = time.process_time()
     write_report(results, folder / "report", resamples=RESAMPLES)
     # the loop's metrics are checked against these
     main = next(run for run in runs if run.name.startswith("interpact"))
@@ -145,7 +146,7 @@ def columnar(folder: Path) -> dict[str, float]:
     found = next(row["metrics"] for row in stored if row["run"] == main.name)
     return {
         "metrics": read - began,
-        "report": time.perf_counter() - read,
+        "report": time.process_time() - read,
         **{f"value {name}": found[name] for name in CHECKED},
     }
 
@@ -166,24 +167,24 @@ def by_rows(folder: Path) -> dict[str, float]:
     """One run read and measured row by row, then one resample of all its components."""
     run = next(p for p in sorted(folder.iterdir()) if p.name.startswith("interpact"))
     place = folder_of(run, Split.TEST)
-    began = time.perf_counter()
+    began = time.process_time()
     pairs = [json.loads(line) for line in (place / "pairs.jsonl").open()]
     roots = [json.loads(line) for line in (place / "roots.jsonl").open()]
     found = measured(pairs, roots)
-    metrics = time.perf_counter() - began
+    metrics = time.process_time() - began
     by_case: dict[str, tuple[list, list]] = defaultdict(lambda: ([], []))
     for row in pairs:
         by_case[row["root"].rpartition("/")[0]][0].append(row)
     for row in roots:
         by_case[row["root"].rpartition("/")[0]][1].append(row)
-    began = time.perf_counter()
+    began = time.process_time()
     names = list(by_case)
     picks = np.random.default_rng(0).integers(len(names), size=len(names))
     drawn = [by_case[names[pick]] for pick in picks]
     compared([r for some, _ in drawn for r in some], [r for _, some in drawn for r in some])
     return {
         "metrics": metrics,
-        "resample": time.perf_counter() - began,
+        "resample": time.process_time() - began,
         **{f"value {name}": found[name] for name in CHECKED},
     }
 
@@ -303,7 +304,7 @@ def main() -> None:
         ours = in_a_process("columnar", folder)
         print(
             f"columnar: metrics {ours['metrics']:.1f} s, bootstrap, tests, tables and figures "
-            f"{ours['report']:.1f} s, together {ours['seconds']:.1f} s, peak {ours['peak MB']:,.0f} MB",
+            f"{ours['report']:.1f} s; {ours['seconds']:.1f} s by the clock, peak {ours['peak MB']:,.0f} MB",
             flush=True,
         )
         loop = in_a_process("by_rows", folder)
@@ -319,11 +320,11 @@ def main() -> None:
     )
     print(
         f"  scaled to {count} runs: metrics {metrics:,.0f} s; with {RESAMPLES:,} resamples "
-        f"{(metrics + resamples) / 3600:,.0f} h (without permutation tests)"
+        f"{(metrics + resamples) / 3600:,.1f} h (without permutation tests)"
     )
+    ours_all = ours["metrics"] + ours["report"]
     print(
-        f"ratio: metrics {metrics / ours['metrics']:.1f}x, all "
-        f"{(metrics + resamples) / ours['seconds']:,.0f}x"
+        f"ratio: metrics {metrics / ours['metrics']:.1f}x, all {(metrics + resamples) / ours_all:,.0f}x"
     )
 
 

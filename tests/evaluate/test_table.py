@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from interpact.corpus.pairs import Split
+from interpact.evaluate.paired_tables import paired
 from interpact.evaluate.reference import Reference
 from interpact.evaluate.report import page
 from interpact.evaluate.runs import Gap, Result, Results, Run, Spread
@@ -25,7 +26,6 @@ from interpact.evaluate.table import (
     latex,
     markdown,
 )
-from interpact.evaluate.tables import paired
 from interpact.systems.predictions import System
 from tests.evaluate.made import meta
 

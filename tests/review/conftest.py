@@ -24,7 +24,8 @@ from interpact.review.audit import sample
 from interpact.review.database import FILE, Database
 from interpact.review.people import People, Person, Role
 from interpact.review.questions import REVEALED
-from interpact.review.store import Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue
 
 PASSWORD = "a long enough password"
 

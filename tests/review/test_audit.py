@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from interpact.case.problems import InputProblems
 from interpact.case.states import State
 from interpact.corpus.pairs import Operation
-from interpact.corpus.store import Corpus, corpus_problems
+from interpact.corpus.store import Corpus, corpus_problems, write_records
 from interpact.errors import InterPactError
 from interpact.review.audit import LOG, apply, sample
 from interpact.review.people import Person
 from interpact.review.report import report
 from interpact.review.settled import settled
-from interpact.review.store import Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue
 from tests.review.conftest import GOOD, read
 
 
@@ -142,6 +144,24 @@ def test_corrections_reach_the_corpus_and_the_log(
     assert [c.after for c in changes if c.id == unfaithful] == [None] and kept == []
     assert unfaithful not in {pair.id for pair in Corpus.read(folder).pairs}
     assert apply(store, "audit", folder, drop_failed=True) == ([], [])
+
+
+def test_answers_about_a_text_that_has_changed_are_not_applied(
+    store: Store, folder: Path, judged: list[dict[str, str]]
+):
+    wrong = keys(store, "audit")[2]
+    pairs = [pair.record for pair in Corpus.read(folder).pairs]
+    other = [
+        r.model_copy(update={"text": "Something else."}) if r.id == wrong and r.text else r
+        for r in pairs
+    ]
+    assert other != pairs
+    write_records(folder / "pairs.jsonl", other)
+    before = (folder / "pairs.jsonl").read_bytes()
+    with pytest.raises(InputProblems, match="have changed since it was judged"):
+        apply(store, "audit", folder)
+    assert (folder / "pairs.jsonl").read_bytes() == before
+    assert not (folder / LOG).exists()
 
 
 def test_criticality_follows_the_corrected_pairs(

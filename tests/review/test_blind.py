@@ -60,9 +60,10 @@ class Review:
     team: dict[str, Person]
     visitor: Visitor
     sent: list[tuple[str, int, bytes, str]]
+    csrf: str = ""
 
     def ask(self, method: str, where: str, **fields: object) -> str:
-        data = {"csrf": self.visitor.token("/queues"), **fields} if method == "POST" else None
+        data = {"csrf": self.csrf, **fields} if method == "POST" else None
         response = self.visitor.request(
             method, where, data=data, headers={"hx-request": "true"} if fields.get("part") else {}
         )
@@ -85,7 +86,7 @@ def make(tmp_path: Path, name: str, pairs: list[Pair], others: dict[str, str]) -
     app = create_app(store, Corpus.read(folder).cases.values())
     visitor = Visitor(app)
     visitor.sign_in("ben")
-    return Review(store, team, visitor, [])
+    return Review(store, team, visitor, [], visitor.token("/queues"))
 
 
 @pytest.fixture
@@ -144,7 +145,8 @@ def test_nothing_that_is_sent_depends_on_what_is_hidden(
     others = {"association": "no", "state": "unknown", "preserved": "no", "fidelity": "no"}
     two = make(tmp_path, "two", [hidden_otherwise(p, operation=not reveal) for p in pairs], others)
     for review in (one, two):
-        work(review, len(pairs), reveal)
+        with review.visitor:
+            work(review, len(pairs), reveal)
     assert len(one.sent) == len(two.sent) > 100
     for first, second in zip(one.sent, two.sent, strict=True):
         assert first == second
@@ -157,7 +159,8 @@ def test_the_comparison_would_see_a_leak(tmp_path: Path, pairs: list[Pair]):
     one = make(tmp_path, "one", pairs, GOOD)
     two = make(tmp_path, "two", [hidden_otherwise(p, operation=True) for p in pairs], GOOD)
     for review in (one, two):
-        work(review, len(pairs), reveal=True)
+        with review.visitor:
+            work(review, len(pairs), reveal=True)
     different = [a for a, b in zip(one.sent, two.sent, strict=True) if a != b]
     assert different and all(b"Operation:" in content for _, _, content, _ in different)
 

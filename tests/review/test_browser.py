@@ -19,7 +19,8 @@ from interpact.corpus.store import Corpus
 from interpact.judging.judge import judge
 from interpact.review.people import People, Person, Role
 from interpact.review.queues import queue_roots
-from interpact.review.store import Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue
 from interpact.review.web.app import create_app
 from tests.review.conftest import GOOD, PASSWORD, read, served
 
@@ -38,6 +39,7 @@ def browser() -> Generator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(told)
         pytest.skip(told)
+    expect.set_options(timeout=30_000)  # of a busy machine
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
@@ -57,7 +59,7 @@ def new_page(browser: Browser) -> Generator[NewPage]:
         context = browser.new_context(base_url=address, **options)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         page.on(
             "request",
             lambda r: None if r.url.startswith(address) else complaints.append(f"asked {r.url}"),
@@ -78,6 +80,7 @@ def new_page(browser: Browser) -> Generator[NewPage]:
 
 
 def shoot(page: Page, name: str) -> None:
+    """A picture for people, where one is asked for."""
     folder = os.environ.get("INTERPACT_SCREENSHOTS")
     if folder:
         page.screenshot(path=Path(folder) / f"{name}.png")
@@ -124,7 +127,6 @@ def test_what_if_by_click_shows_at_once_what_becomes_critical(
     check_access(page)
     page.get_by_role("link", name=case.query).click()
     assert verdicts(page) == [j.verdict for j in judge(case)]
-    shoot(page, "case-light")
     check_access(page)
     number = list(case.conditions).index("ban")
     page.locator(f"#c{number}").get_by_text("satisfied", exact=True).click()
@@ -136,6 +138,7 @@ def test_what_if_by_click_shows_at_once_what_becomes_critical(
     expect(page.locator(".because").first).to_contain_text("ban")
     assert f"c{number}=s" in page.url
     expect(page.locator(f"#c{number}s")).to_be_focused()
+    shoot(page, "case-light")
     page.reload()
     assert verdicts(page) == [j.verdict for j in changed]
     page.get_by_role("link", name="Back to the beginning").click()
@@ -254,6 +257,8 @@ def test_a_reader_works_through_the_audit_by_keys(
         page.keyboard.press(key)
     expect(page.get_by_text("Operation:")).to_be_visible()
     check_access(page)
+    page.locator(".unit.changed, .unit.gone, .unit.added").scroll_into_view_if_needed()
+    shoot(page, "audit-revealed")
     expect(page.locator("#state-unknown")).to_be_disabled()
     page.keyboard.press("2")
     expect(page.locator("#fidelity-no")).to_be_checked()
@@ -266,10 +271,10 @@ def test_a_reader_works_through_the_audit_by_keys(
     page.keyboard.press("r")
     page.keyboard.press("1")
     expect(page.locator("#fidelity-yes")).to_be_checked()
+    expect(page.locator("#next")).to_be_visible()
     reading = store.reading("audit", 1, team["ben"].id)
     assert reading is not None
     assert reading.version.answer == GOOD | {"state": "unknown", "revealed": "yes"}
-    expect(page.locator("#next")).to_be_visible()
     page.keyboard.press("n")
     expect(page.get_by_text("your item 2 of 2, 1 finished")).to_be_visible()
     # Resume: another browser, another day.

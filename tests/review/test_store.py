@@ -17,7 +17,8 @@ from interpact.review.people import Person
 from interpact.review.progress import counts, progress
 from interpact.review.questions import FORMS, REVEALED, Kind, Refused
 from interpact.review.settled import readings, settled
-from interpact.review.store import Conflict, NewItem, Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Conflict, NewItem, Queue
 from tests.review.conftest import GOOD, Clock, give, read
 
 

@@ -112,6 +112,24 @@ def test_a_score_that_is_no_number_is_not_written(tmp_path):
         PairPrediction.of(pair, q=[0.5, 0.5, 0.5])
 
 
+def test_a_threshold_that_nothing_reaches_is_kept_as_a_number(tmp_path):
+    pairs, _ = predicted()
+    never = Meta.model_validate({**META.model_dump(), "threshold": float("inf")})
+    write_predictions(tmp_path, never, pairs, None)
+    read = read_predictions(tmp_path)
+    assert read.meta.threshold is not None and read.pairs is not None and read.pairs.s is not None
+    assert not (read.pairs.s >= read.meta.threshold).any()
+
+
+def test_rounding_is_no_error(tmp_path):
+    pairs, _ = predicted()
+    rounded = pairs[0].model_copy(update={"s": -1e-9, "p": (1 + 1e-8, -1e-8, 0.0)})
+    write_predictions(tmp_path, META, [rounded], None)
+    read = read_predictions(tmp_path).pairs
+    assert read is not None and read.s is not None and read.s[0] == -1e-9
+    assert PairPrediction.of(CORPUS.pairs[0], s=-1e-9).s == -1e-9
+
+
 def test_predictions_that_were_interrupted_are_none(folder):
     def broken():
         yield predicted()[0][0]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from interpact.case.case import Case
+    from interpact.review.estimate import Estimator
     from interpact.review.store import Store
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A corpus folder.")]
@@ -58,6 +59,13 @@ def serve(
         Path | None, typer.Option(help="Certificate chain (PEM), to serve over TLS.")
     ] = None,
     key: Annotated[Path | None, typer.Option(help="Private key (PEM) of the certificate.")] = None,
+    verifier: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Estimate the states of cases with this verifier; `shipped` is the one that comes along.",
+        ),
+    ] = None,
     behind_proxy: Annotated[
         bool,
         typer.Option(
@@ -87,7 +95,13 @@ def serve(
         if folders:
             stack.enter_context(in_use(folders[0]))
             store = Store(stack.enter_context(Database.open(folders[0] / FILE)))
-        app = create_app(store, _cases(asked), routers=_routers(), hosts=hosts)
+        app = create_app(
+            store,
+            _cases(asked),
+            estimate=None if verifier is None else _estimator(verifier),
+            routers=_routers(),
+            hosts=hosts,
+        )
         config = uvicorn.Config(
             app,
             host=host,
@@ -101,6 +115,7 @@ def serve(
         )
         server = uvicorn.Server(config)
         sock = config.bind_socket()
+        sock.listen(2048)  # who comes before the server is up waits
         scheme = "https" if certificate else "http"
         shown = f"[{host}]" if ":" in host else host
         say(f"open {scheme}://{shown}:{sock.getsockname()[1]}/ (stop with Ctrl-C)")
@@ -112,6 +127,15 @@ def _cases(paths: list[Path]) -> Iterator[Case]:
 
     for path in paths:
         yield from read_cases(path)
+
+
+def _estimator(name: str) -> Estimator:
+    from interpact.judging.verifier import Verifier
+    from interpact.review.estimate import Estimator
+
+    verifier = Verifier.load(None if name == "shipped" else name)
+    verifier.ready()
+    return Estimator(verifier)
 
 
 def _routers() -> list[APIRouter]:

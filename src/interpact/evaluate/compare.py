@@ -167,7 +167,7 @@ def interval(drawn: Floats, left_out: Floats, value: float) -> tuple[float, floa
     if 0 < below < 1:
         normal = NormalDist()
         bias = normal.inv_cdf(below)
-        away = left_out.mean() - left_out
+        away = left_out.mean() - left_out if len(left_out) else left_out
         spread = (away**2).sum()
         skew = (away**3).sum() / (6 * spread**1.5) if spread > 0 else 0.0
         points = [bias + normal.inv_cdf(end) for end in ends]

@@ -10,9 +10,10 @@ import numpy as np
 
 from interpact.case.files import replacing
 from interpact.corpus.coverage import ENDINGS
+from interpact.evaluate.paired_tables import WARRANT
+from interpact.evaluate.rows import ABLATIONS, ADAPTED, LLM, MAIN, source_title, sources
 from interpact.evaluate.runs import Result, Results, Spread
 from interpact.evaluate.scores import MOVED, quantiles
-from interpact.evaluate.tables import ABLATIONS, ADAPTED, LLM, MAIN, WARRANT, source_title, sources
 from interpact.systems.predictions import System
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,14 +14,44 @@ from interpact.case.files import replacing
 from interpact.corpus.coverage import coverage
 from interpact.corpus.coverage import write_figure as write_coverage
 from interpact.corpus.pairs import Split
-from interpact.evaluate import facts, table, tables
+from interpact.evaluate import facts, table
 from interpact.evaluate.compare import RESAMPLES, comparisons
+from interpact.evaluate.difference_table import differences
+from interpact.evaluate.direct_tables import (
+    answer_chances,
+    direct,
+    direct_ablations,
+    direct_by_source,
+)
 from interpact.evaluate.figures import FIGURES, FORMATS, write_figure
+from interpact.evaluate.paired_tables import (
+    by_operation,
+    by_source,
+    conditional,
+    matched_ablations,
+    paired,
+    regime_errors,
+    warrant,
+)
+from interpact.evaluate.rows import REFERENCES
 from interpact.evaluate.runs import Results
 from interpact.evaluate.table import Table
 from interpact.systems.predictions import System
 
 COVERAGE = "branch-coverage"
+RESULT_TABLES: tuple[Callable[[Results], Table], ...] = (
+    direct,
+    direct_ablations,
+    paired,
+    matched_ablations,
+    direct_by_source,
+    by_operation,
+    by_source,
+    regime_errors,
+    conditional,
+    warrant,
+    answer_chances,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +102,12 @@ def write_report(
 def all_tables(results: Results, audit: facts.Audit | None, resamples: int) -> list[Table]:
     """Every table, in the order of the report."""
     corpus = results.reference.corpus
-    shown = [make(results) for make in tables.RESULT_TABLES]
+    shown = [make(results) for make in RESULT_TABLES]
     main = next(iter(results.of(System.INTERPACT)), None)
     compared = (
         comparisons(
             main,
-            [r for r in results.systems if r is not main and r.system not in tables.REFERENCES],
+            [r for r in results.systems if r is not main and r.system not in REFERENCES],
             resamples=resamples,
         )
         if main is not None
@@ -85,7 +115,7 @@ def all_tables(results: Results, audit: facts.Audit | None, resamples: int) -> l
     )
     return [
         *shown,
-        tables.differences(results, compared, resamples),
+        differences(results, compared, resamples),
         facts.data(corpus, results.component_of),
         facts.operations(corpus),
         facts.audit(audit),
@@ -123,7 +153,7 @@ def _picture(folder: Path, name: str, title: str, drawn: bool) -> Picture:
 
 def summary(results: Results) -> str:
     """What the report is of, in a sentence."""
-    systems = [r for r in results.systems if r.system not in tables.REFERENCES]
+    systems = [r for r in results.systems if r.system not in REFERENCES]
     runs = sum(len(result.runs) for result in systems)
     pairs = results.reference.pairs
     roots = results.reference.roots

@@ -78,11 +78,8 @@ class View:
         return _tree(self.rule.over(list(self.case.conditions)), self.states)
 
 
-_OF_DECISION = {
-    Decision.YES: State.SATISFIED,
-    Decision.NO: State.NOT_SATISFIED,
-    Decision.INSUFFICIENT: State.UNKNOWN,
-}
+# Kleene's order: `all of` is the least, `any of` the greatest, `at least k of` the k-th largest.
+_RISING = (State.NOT_SATISFIED, State.UNKNOWN, State.SATISFIED)
 
 
 def _tree(expression: Expression, states: dict[str, State]) -> TreeNode:
@@ -103,16 +100,14 @@ def _tree(expression: Expression, states: dict[str, State]) -> TreeNode:
 
 
 def _gate(expression: Not | And | Or | AtLeast, parts: tuple[TreeNode, ...]) -> State:
-    """The value of one gate, from a rule over its parts alone."""
-    names = [f"p{i}" for i in range(len(parts))]
-    of = dict(zip(names, (part.state for part in parts), strict=True))
+    """The value of one gate over its parts."""
+    falling = sorted((_RISING.index(part.state) for part in parts), reverse=True)
     match expression:
         case Not():
-            text = "not p0"
+            return _RISING[2 - falling[0]]
         case And():
-            text = "all"
+            return _RISING[falling[-1]]
         case Or():
-            text = "any"
+            return _RISING[falling[0]]
         case AtLeast(count, _):
-            text = f"at least {count} of ({', '.join(names)})"
-    return _OF_DECISION[Rule.parse(text).decide(of)]
+            return _RISING[falling[count - 1]]

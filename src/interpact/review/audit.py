@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from interpact.case.case import Case
+from interpact.case.problems import InputProblems, Problem
 from interpact.case.states import State
 from interpact.construct.checks import Exclusion
 from interpact.construct.records import ATTEMPTS, Journal, Outcome
@@ -20,9 +21,11 @@ from interpact.corpus.labels import label, write_labelling
 from interpact.corpus.pairs import CriticalityRecord, LabelledRoot, Pair, PairRecord
 from interpact.corpus.store import CRITICALITY, PAIRS, Corpus, write_records
 from interpact.errors import InterPactError
+from interpact.review.database import packed
 from interpact.review.questions import AMBIGUOUS, Kind
-from interpact.review.settled import settled
-from interpact.review.store import NewItem, Queue, Store
+from interpact.review.settled import Settled, settled
+from interpact.review.store import Store
+from interpact.review.versions import NewItem, Queue
 
 LOG = "audit_log.jsonl"
 
@@ -124,13 +127,15 @@ def apply(
     if store.queue(queue).kind is not Kind.AUDIT:
         raise InterPactError(f'queue "{queue}" is no audit; use `interpact review apply`')
     corpus = Corpus.read(folder)
+    pairs = {pair.id: pair for pair in corpus.pairs}
+    # A pair may be gone: by an earlier application, or by its owner.
+    done = [found for found in settled(store, store.queue(queue)) if found.key in pairs]
+    _check_unchanged(folder, ((found, pairs[found.key]) for found in done))
     records = {pair.id: pair.record for pair in corpus.pairs}
     changes: list[Change] = []
     kept: list[str] = []
-    for found in settled(store, store.queue(queue)):
-        record = records.get(found.key)
-        if record is None:
-            continue  # removed by an earlier application, or by its owner
+    for found in done:
+        record = records[found.key]
         if found.failed and drop_failed:
             why = found.why(found.failed)
             changes.append(Change(PAIRS, found.key, "", _plain(record), None, why))
@@ -153,6 +158,23 @@ def apply(
         _write_log(folder, queue, relabelled)
         changes += relabelled
     return changes, kept
+
+
+def _check_unchanged(folder: Path, judged: Iterable[tuple[Settled, Pair]]) -> None:
+    """What people judged must still be what the corpus says."""
+    problems = [
+        Problem(
+            str(folder / PAIRS),
+            None,
+            found.key,
+            "its texts, original states or decision have changed since it was judged; "
+            "restore them, or sample anew",
+        )
+        for found, pair in judged
+        if found.read.shown != json.loads(packed(shown(pair.of, pair.after)))
+    ]
+    if problems:
+        raise InputProblems(problems)
 
 
 def _mend_journal(folder: Path, corpus: Corpus, changed: Mapping[str, PairRecord | None]) -> None:

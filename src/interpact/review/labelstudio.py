@@ -18,7 +18,8 @@ from interpact.case.problems import InputProblems, Problem
 from interpact.errors import InterPactError
 from interpact.review.people import People, Person
 from interpact.review.questions import COMMENT, REVEALED, Form, Refused
-from interpact.review.store import Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue
 
 
 def tasks(store: Store, queue: Queue) -> list[dict[str, Any]]:

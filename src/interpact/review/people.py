@@ -97,34 +97,37 @@ class People:
     def check(self, name: str, password: str, address: str) -> Person | None:
         """The person of that name and password; none if they do not fit."""
         name = name.strip()
-        self._limit(name.casefold(), address)
+        attempt = self._attempt(name.casefold()[:60], address)
         row = self.database.one("SELECT * FROM people WHERE name = ? AND NOT disabled", name)
         # An unknown name takes as long as a wrong password, so that names cannot be told apart.
         right = _verified((row["password"] if row else None) or _nobody(), password)
-        if row is not None and row["password"] and right:
-            with self.database.write() as sql:
-                sql.execute(
-                    "DELETE FROM failures WHERE name = ? AND address = ?",
-                    (name.casefold(), address),
-                )
-            return _person(row)
+        if row is None or not row["password"] or not right:
+            return None
         with self.database.write() as sql:
-            now = self.clock()
-            sql.execute("DELETE FROM failures WHERE at < ?", (now - WINDOW,))
             sql.execute(
-                "INSERT INTO failures VALUES (?, ?, ?)", (now, name.casefold()[:60], address)
+                "DELETE FROM failures WHERE rowid = ? OR (name = ? AND address = ?)",
+                (attempt, name.casefold()[:60], address),
             )
-        return None
+        return _person(row)
 
-    def _limit(self, name: str, address: str) -> None:
-        row = self.database.one(
-            "SELECT coalesce(sum(name = ?1 AND address = ?2), 0) AS 'name and address', "
-            "coalesce(sum(address = ?2), 0) AS address, coalesce(sum(name = ?1), 0) AS name "
-            "FROM failures WHERE at >= ?3",
-            *(name[:60], address, self.clock() - WINDOW),
-        )
-        if row is not None and any(row[what] >= most for what, most in MAX_FAILURES.items()):
-            raise TooMany("too many wrong passwords; wait a quarter of an hour and try again")
+    def _attempt(self, name: str, address: str) -> int:
+        """Count an attempt as failed before it is looked at: many at once must not slip through."""
+        now = self.clock()
+        with self.database.write() as sql:
+            sql.execute("DELETE FROM failures WHERE at < ?", (now - WINDOW,))
+            row = sql.execute(
+                "SELECT coalesce(sum(name = ?1 AND address = ?2), 0) AS 'name and address', "
+                "coalesce(sum(address = ?2), 0) AS address, coalesce(sum(name = ?1), 0) AS name "
+                "FROM failures",
+                (name, address),
+            ).fetchone()
+            if any(row[what] >= most for what, most in MAX_FAILURES.items()):
+                raise TooMany("too many wrong passwords; wait a quarter of an hour and try again")
+            made = sql.execute(
+                "INSERT INTO failures VALUES (?, ?, ?)", (now, name, address)
+            ).lastrowid
+        assert made is not None
+        return made
 
     def open_session(self, person: int) -> str:
         """A new session; its token is kept only as a digest."""

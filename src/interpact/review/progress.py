@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
-from interpact.review.store import Status, Store, Version, latest
+from interpact.review.store import Store
+from interpact.review.versions import Status, Version, latest
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from interpact.errors import InterPactError
 from interpact.review.audit import shown
 from interpact.review.questions import AMBIGUOUS, REJECT, Kind
 from interpact.review.settled import settled
-from interpact.review.store import NewItem, Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import NewItem, Queue
 
 
 def queue_roots(

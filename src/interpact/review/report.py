@@ -9,7 +9,8 @@ from typing import Any
 from interpact.review.agreement import fleiss_kappa, krippendorff_alpha, raw_agreement, wilson
 from interpact.review.questions import AMBIGUOUS
 from interpact.review.settled import Read, Settled, readings, settled
-from interpact.review.store import Queue, Status, Store
+from interpact.review.store import Store
+from interpact.review.versions import Queue, Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from interpact.review.questions import AMBIGUOUS, COMMENT, REVEALED, Form
-from interpact.review.store import RULING, SETTLED, Queue, Status, Store
+from interpact.review.store import Store
+from interpact.review.versions import RULING, SETTLED, Queue, Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,88 +11,25 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from interpact.errors import InterPactError
 from interpact.review.database import Database, packed
 from interpact.review.questions import FORMS, REVEALED, Answer, Form, Kind, Refused
-
-RULING = 0  # the author of an adjudicated answer
-LONGEST = 600.0  # seconds between two answers that count as work
-UNDO = "undo"
-
-
-class Status(StrEnum):
-    """How far an item is: read by all and disputed, or settled by consensus or by a ruling."""
-
-    OPEN = "open"
-    DISPUTED = "disputed"
-    AGREED = "agreed"
-    RULED = "ruled"
-
-
-SETTLED = (Status.AGREED, Status.RULED)
-
-
-class Conflict(InterPactError):
-    """The answer has been changed since the page was made."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewItem:
-    """An item of a new queue: what is shown, what is revealed later, what stays hidden."""
-
-    key: str
-    shown: Mapping[str, Any]
-    revealed: Mapping[str, Any] | None
-    reference: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A queue and how it was made."""
-
-    name: str
-    kind: Kind
-    readers: int
-    made: float
-    facts: dict[str, Any]
-    items: int
-
-    @property
-    def form(self) -> Form:
-        """What is asked."""
-        return FORMS[self.kind]
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """An answer as it stands; version 0 is the blank one."""
-
-    answer: dict[str, str]
-    number: int = 0
-    parent: int = -1
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is something to go back to."""
-        return self.parent >= 0
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """All that the reader of an item is sent."""
-
-    queue: Queue
-    position: int
-    shown: dict[str, Any]
-    revealed: dict[str, Any] | None
-    version: Version
-    locked: bool
-    place: int
-    """The how manyth of this reader's items it is."""
+from interpact.review.versions import (
+    RULING,
+    UNDO,
+    Conflict,
+    NewItem,
+    Queue,
+    Reading,
+    Status,
+    Version,
+    append,
+    changed_since,
+    latest,
+    undone,
+)
 
 
 class Store:
@@ -143,25 +80,20 @@ class Store:
 
     def queues(self) -> list[Queue]:
         """All queues, the oldest first."""
-        rows = self.database.all(
-            "SELECT q.*, (SELECT count(*) FROM items i WHERE i.queue = q.name) AS items "
-            "FROM queues q ORDER BY made, name"
-        )
-        return [
-            Queue(
-                *(row["name"], Kind(row["kind"]), row["readers"], row["made"]),
-                json.loads(row["facts"]),
-                row["items"],
-            )
-            for row in rows
-        ]
+        rows = self.database.all("SELECT name FROM queues ORDER BY made, name")
+        return [self.queue(row[0]) for row in rows]
 
     def queue(self, name: str) -> Queue:
         """The queue of that name."""
-        for queue in self.queues():
-            if queue.name == name:
-                return queue
-        raise InterPactError(f'there is no queue "{name}" in {self.database.path}')
+        row = self.database.one(
+            "SELECT q.*, (SELECT count(*) FROM items i WHERE i.queue = q.name) AS items "
+            "FROM queues q WHERE name = ?",
+            name,
+        )
+        if row is None:
+            raise InterPactError(f'there is no queue "{name}" in {self.database.path}')
+        kind, facts = Kind(row["kind"]), json.loads(row["facts"])
+        return Queue(row["name"], kind, row["readers"], row["made"], facts, row["items"])
 
     # ---- Reading ---------------------------------------------------------------------------------
 
@@ -251,7 +183,7 @@ class Store:
         with self.database.write() as sql:
             item = _claimed(sql, queue, position, person)
             now = latest(sql, item, person)
-            after = _changed_since(sql, item, person, base)
+            after = changed_since(sql, item, person, base)
             if {name: value} in after:
                 return now  # it was saved; the acknowledgement was lost
             if any(name in c or UNDO in c or REVEALED in c for c in after) or base > now.number:
@@ -260,7 +192,7 @@ class Store:
             if answer == now.answer:
                 return now
             made = Version(answer, now.number + 1, now.number)
-            self._append(sql, item, person, made, {name: value})
+            append(sql, item, person, made, {name: value}, person, self.clock())
             self._settle(sql, item, form)
         return made
 
@@ -269,51 +201,9 @@ class Store:
         form = self.queue(queue).form
         with self.database.write() as sql:
             item = _claimed(sql, queue, position, person)
-            made = self._undone(sql, item, person, person, base)
+            made = undone(sql, item, person, person, base, self.clock())
             self._settle(sql, item, form)
         return made
-
-    def _undone(
-        self, sql: sqlite3.Connection, item: int, author: int, person: int, base: int
-    ) -> Version:
-        now = latest(sql, item, author)
-        if now.number == base + 1 and _changed_since(sql, item, author, base) == [
-            {UNDO: str(base)}
-        ]:
-            return now
-        if now.number != base:
-            raise Conflict("this answer was changed in another window; look at it again")
-        if not now.can_undo:
-            raise Refused("there is nothing to undo")
-        back = _version(sql, item, author, now.parent)
-        made = Version(back.answer, now.number + 1, back.parent)
-        self._append(sql, item, author, made, {UNDO: str(base)}, person)
-        return made
-
-    def _append(
-        self,
-        sql: sqlite3.Connection,
-        item: int,
-        author: int,
-        version: Version,
-        change: Mapping[str, str],
-        person: int | None = None,
-    ) -> None:
-        now = self.clock()
-        since = sql.execute(
-            "SELECT max(coalesce((SELECT opened FROM claims WHERE item = :item AND person = :author), 0),"
-            " coalesce((SELECT max(at) FROM answers WHERE item = :item AND author = :author), 0))",
-            {"item": item, "author": author},
-        ).fetchone()[0]
-        seconds = min(max(now - since, 0.0), LONGEST) if since else 0.0
-        by = author if person is None else person
-        sql.execute(
-            "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(item, author, version.number, version.parent, by),
-                *(packed(change), packed(version.answer), now, seconds),
-            ),
-        )
 
     def _settle(self, sql: sqlite3.Connection, item: int, form: Form) -> None:
         """Note which readers are done, and what that makes of the item."""
@@ -363,7 +253,7 @@ class Store:
             if now.number != base:
                 raise Conflict("this ruling was changed in another window; look at it again")
             made = Version(answer, now.number + 1, now.number)
-            self._append(sql, item, RULING, made, answer, person)
+            append(sql, item, RULING, made, answer, person, self.clock())
             self._settle(sql, item, form)
         return made
 
@@ -372,7 +262,7 @@ class Store:
         form = self.queue(queue).form
         with self.database.write() as sql:
             item = _finished(sql, queue, position)
-            made = self._undone(sql, item, RULING, person, base)
+            made = undone(sql, item, RULING, person, base, self.clock())
             self._settle(sql, item, form)
         return made
 
@@ -398,31 +288,6 @@ class Store:
         """Write something that was done into the log."""
         with self.database.write() as sql:
             sql.execute("INSERT INTO log VALUES (?, ?, ?)", (self.clock(), person, what))
-
-
-def _version(sql: sqlite3.Connection, item: int, author: int, number: int) -> Version:
-    row = sql.execute(
-        "SELECT answer, version, parent FROM answers WHERE item = ? AND author = ? AND version = ?",
-        (item, author, number),
-    ).fetchone()
-    return Version({}) if row is None else Version(json.loads(row[0]), row[1], row[2])
-
-
-def latest(sql: sqlite3.Connection, item: int, author: int) -> Version:
-    row = sql.execute(
-        "SELECT max(version) FROM answers WHERE item = ? AND author = ?", (item, author)
-    ).fetchone()
-    return _version(sql, item, author, row[0] or 0)
-
-
-def _changed_since(
-    sql: sqlite3.Connection, item: int, author: int, base: int
-) -> list[dict[str, str]]:
-    rows = sql.execute(
-        "SELECT change FROM answers WHERE item = ? AND author = ? AND version > ? ORDER BY version",
-        (item, author, base),
-    )
-    return [json.loads(row[0]) for row in rows]
 
 
 def _claimed(sql: sqlite3.Connection, queue: str, position: int, person: int) -> int:

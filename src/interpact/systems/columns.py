@@ -181,7 +181,7 @@ class _Rows:
             answered & ~finite, f"{name} is not a number; write null where there is no answer"
         )
         with np.errstate(invalid="ignore"):
-            outside = ((found < 0) | (found > 1 + TOLERANCE)).any(1)
+            outside = ((found < -TOLERANCE) | (found > 1 + TOLERANCE)).any(1)
         self.wrong(answered & finite & outside, f"{name} is no chance between 0 and 1")
 
     def check(self) -> None:

@@ -11,8 +11,8 @@ import torch
 
 from interpact.corpus.pairs import Pair, Split
 from interpact.corpus.store import Corpus
+from interpact.systems.answer import WORDS
 from interpact.systems.config import Kind, SystemConfig
-from interpact.systems.direct import WORDS
 from interpact.systems.execution import StateObjective
 from interpact.systems.genrm import GenRmObjective
 from interpact.systems.paircfr import PairCfrObjective

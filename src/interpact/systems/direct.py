@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from interpact.case.case import Root
-from interpact.systems.predictions import Verdict
+from interpact.systems.answer import WORDS, Answer
 from interpact.verifier.backbone import Backbone, causal
 from interpact.verifier.pack import Row
 from interpact.verifier.prompts import direct
 from interpact.verifier.questions import Questions, label_logs
 
-WORDS = ("Yes", "No")
 TOKENS = 8  # of an answer that is neither; enough to see what it is
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a model said about a root, and how likely it finds Yes against No."""
-
-    text: str
-    p_yes: float | None = None
-
-    @property
-    def verdict(self) -> Verdict:
-        """Exactly Yes or No; anything else is invalid, never No."""
-        said = self.text.strip()
-        return Verdict(said.lower()) if said in WORDS else Verdict.INVALID
 
 
 def answers(backbone: Backbone, roots: Sequence[Root], limit: int) -> list[Answer]:

@@ -25,8 +25,8 @@ from interpact.construct.cache import Cache
 from interpact.construct.endpoint import Endpoint, Unanswered
 from interpact.corpus.pairs import Pair
 from interpact.systems import prompts
+from interpact.systems.answer import WORDS, Answer
 from interpact.systems.config import EndpointSettings
-from interpact.systems.direct import WORDS, Answer
 from interpact.verifier.objectives import Predictions
 from interpact.verifier.prompts import DECISION_WORDS, STATE_WORDS, PairText, direct
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from interpact.case.case import Root
 from interpact.corpus.pairs import Pair
+from interpact.systems.answer import Answer
 from interpact.systems.config import SystemConfig
-from interpact.systems.direct import Answer, answers
+from interpact.systems.direct import answers
 from interpact.systems.learn import open_backbone
 from interpact.systems.system import Job
 from interpact.verifier import run as runs

@@ -11,8 +11,9 @@ from interpact.case.case import Root
 from interpact.case.files import replacing
 from interpact.corpus.pairs import Pair
 from interpact.errors import InterPactError
+from interpact.systems.answer import Answer
 from interpact.systems.config import SystemConfig
-from interpact.systems.direct import Answer, answers
+from interpact.systems.direct import answers
 from interpact.systems.system import Job
 from interpact.verifier.backbone import Backbone, load_backbone
 from interpact.verifier.config import StageSettings

@@ -11,7 +11,7 @@ from interpact.case.states import State
 from interpact.corpus.pairs import LabelledRoot, Pair, Split
 from interpact.corpus.store import Corpus
 from interpact.errors import InterPactError
-from interpact.systems.direct import Answer
+from interpact.systems.answer import Answer
 from interpact.systems.execution import all_states
 from interpact.systems.learn import CHOSEN, OneModel
 from interpact.systems.predictions import (
@@ -29,8 +29,7 @@ from interpact.verifier.objectives import Predictions
 from interpact.verifier.run import CONFIG, SELECTED
 
 KEY = "made-from.txt"
-NEVER = 2.0
-"""The threshold that no score reaches: the best one where none separates."""
+"""Holds what predictions follow from; they stand while it is the same."""
 
 
 def predict(
@@ -59,7 +58,6 @@ def predict(
     say(f"{config.title}: {len(pairs):,} pairs and {len(roots):,} roots of the {split} split")
     predicted = system.pairs(pairs)
     answers = system.roots([root.root for root in roots.values()])
-    threshold = system.threshold
     meta = Meta(
         system=config.key,
         name=config.title,
@@ -67,7 +65,7 @@ def predict(
         seed=config.seed,
         backbone=config.model,
         split=split,
-        threshold=None if threshold is None else min(threshold, NEVER),
+        threshold=system.threshold,
         corpus=fingerprint(corpus, split),
         settings=config.stated,
     )

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from interpact.case.case import Id
 from interpact.case.files import replacing
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
 
 META, PAIRS, ROOTS = "meta.json", "pairs.jsonl", "roots.jsonl"
 TOLERANCE = 1e-3
-"""How far the chances of a distribution may be from adding up to one."""
+"""How far chances may be off by rounding: outside 0 and 1, or a distribution from adding up to 1."""
+NEVER = 2.0
+"""A threshold that no score reaches."""
 
-Chance = Annotated[float, Field(ge=0, le=1 + TOLERANCE, allow_inf_nan=False)]
+Chance = Annotated[float, Field(ge=-TOLERANCE, le=1 + TOLERANCE, allow_inf_nan=False)]
 Chances = tuple[Chance, Chance, Chance]
 
 
@@ -103,6 +106,12 @@ class Meta(_Record):
     """Scores from here on predict a change of the decision; chosen on development pairs."""
     corpus: str
     settings: dict[str, Any] = {}
+
+    @field_validator("threshold", mode="before")
+    @classmethod
+    def _finite(cls, value: object) -> object:
+        # all negative is a choice too, and JSON has no infinity
+        return NEVER if value == math.inf else value
 
 
 class PairPrediction(_Record):

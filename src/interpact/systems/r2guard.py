@@ -40,7 +40,7 @@ from interpact.verifier.train import checkpoints
 CONJUNCTION, DISJUNCTION = 0, 1
 SHAPES = ("conjunction", "disjunction")
 DECISIONS = list(Decision)
-PRIOR = 1e-3  # keeps a weight finite whose clause is never broken
+PRIOR = 1e-5  # keeps a weight finite whose clause is never broken
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from interpact.case.case import Root
 from interpact.corpus.pairs import Pair
 from interpact.corpus.store import Corpus
 from interpact.errors import InterPactError
+from interpact.systems.answer import Answer
 from interpact.systems.config import SystemConfig
-from interpact.systems.direct import Answer
 from interpact.verifier.objectives import Predictions
 from interpact.verifier.run import CONFIG, Say, train_and_dev
 from interpact.verifier.train import Watch

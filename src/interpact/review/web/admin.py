@@ -13,7 +13,8 @@ from interpact.review.progress import counts, progress, versions
 from interpact.review.questions import Refused
 from interpact.review.report import report
 from interpact.review.settled import Read, readings, settlement
-from interpact.review.store import RULING, Conflict, Queue, Store
+from interpact.review.store import Store
+from interpact.review.versions import RULING, Conflict, Queue
 from interpact.review.web.desk import ADesk, Admin, AStore, Desk, OwnForm, ThePeople
 from interpact.review.web.reading import Base, Name, Position, Shown
 

@@ -15,6 +15,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from interpact.case.case import Case, LabelledCase
 from interpact.case.files import case_data, entries
 from interpact.case.problems import InputProblems
+from interpact.case.rules import FEW_CONDITIONS
 from interpact.case.states import Decision, State
 from interpact.errors import InterPactError
 from interpact.judging.exact import judge_exact
@@ -58,6 +59,13 @@ class Open:
     origin: str
     estimates: Estimates | None
     view: View
+    sets: bool
+    """Whether the smallest changes are looked for."""
+
+    @property
+    def large(self) -> bool:
+        """Whether looking for them could take longer than all the rest."""
+        return len(self.start) > FEW_CONDITIONS
 
     @property
     def changed(self) -> list[str]:
@@ -148,7 +156,9 @@ def _uploaded(file: UploadFile) -> Case:
     if problems:
         raise InputProblems(problems)
     cases = [entry.case for entry in found if entry.case is not None]
-    if len(cases) != 1:
+    if not cases:
+        raise InterPactError("there is no case in this file")
+    if len(cases) > 1:
         raise InterPactError(f"this file holds {len(cases):,} cases; upload one at a time")
     return cases[0]
 
@@ -224,4 +234,5 @@ def _open(request: Request, desk: Desk, who: Who, key: str) -> Open:
         if letter is not None:
             states[condition] = LETTERS[letter]
     view = View(case, states, judge_exact(case, states))
-    return Open(shelved, start, origin, estimates, view)
+    sets = len(start) <= FEW_CONDITIONS or request.query_params.get("sets") == "1"
+    return Open(shelved, start, origin, estimates, view, sets)

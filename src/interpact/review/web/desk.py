@@ -94,7 +94,7 @@ class Desk:
         if self.estimate is None:
             return None
         if shelved.key not in self._estimated:
-            self._estimated[shelved.key] = self.estimate(shelved.case)
+            self._estimated[shelved.key] = self.estimate(shelved.case.text_only())
             while len(self._estimated) > MAX_UPLOADS:
                 self._estimated.pop(next(iter(self._estimated)))
         return self._estimated[shelved.key]

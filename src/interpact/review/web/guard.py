@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
+from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -69,10 +70,6 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-class TooLarge(Exception):
-    """A body beyond the limit."""
-
-
 class Guard:
     """The outermost layer of the application."""
 
@@ -91,12 +88,9 @@ class Guard:
         secure = scope.get("scheme") == "https"
         visitor = self._visitor(headers)
         scope.setdefault("state", {})["visitor"] = visitor
-        started = False
 
         async def answer(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 own = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     own[name] = value
@@ -115,19 +109,14 @@ class Guard:
             message = await receive()
             received += len(message.get("body", b""))
             if received > self.max_body:
-                raise TooLarge
+                raise HTTPException(413, self._told())
             return message
 
         refusal = self._refusal(headers)
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
-        try:
-            await self.app(scope, take, answer)
-        except TooLarge:
-            if started:
-                raise
-            await self._too_large()(scope, receive, answer)
+        await self.app(scope, take, answer)
 
     def _visitor(self, headers: Headers) -> Visitor:
         try:
@@ -154,12 +143,11 @@ class Guard:
             return PlainTextResponse("send the body as it is, not compressed\n", 415)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.max_body:
-            return self._too_large()
+            return PlainTextResponse(self._told() + "\n", 413, {"Connection": "close"})
         return None
 
-    def _too_large(self) -> PlainTextResponse:
-        told = f"more than {self.max_body / 1e6:g} MB; use the command line for large files\n"
-        return PlainTextResponse(told, 413, {"Connection": "close"})
+    def _told(self) -> str:
+        return f"more than {self.max_body / 1e6:g} MB; use the command line for large files"
 
 
 def _sound(headers: Headers) -> bool:

@@ -16,7 +16,8 @@ from interpact.corpus.pairs import Operation
 from interpact.errors import InterPactError
 from interpact.review.people import Person
 from interpact.review.questions import COMMENT, REVEALED, Refused
-from interpact.review.store import Conflict, Queue, Reading, Store, Version
+from interpact.review.store import Store
+from interpact.review.versions import Conflict, Queue, Reading, Version
 from interpact.review.web.desk import ADesk, AStore, Desk, OwnForm, Reader
 
 router = APIRouter(prefix="/queues", default_response_class=HTMLResponse)
