@@ -17,6 +17,8 @@ from interpact.judging.settings import JudgeSettings
 from interpact.judging.verifier import Verifier
 from tests.judging.test_propagate import Scripted, case_of
 
+JSON = {"Content-Type": "application/json"}
+
 
 def judged(app, requests, headers=None):
     """The responses to requests that are sent at once."""
@@ -26,7 +28,7 @@ def judged(app, requests, headers=None):
         async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
             return await asyncio.gather(
                 *(
-                    client.request(method, path, content=body, headers=headers)
+                    client.request(method, path, content=body, headers=JSON | (headers or {}))
                     for method, path, body in requests
                 )
             )
@@ -90,6 +92,12 @@ def test_errors_are_structured(app, body, status, code):
     assert response.json()["error"]["message"]
 
 
+def test_other_sites_cannot_make_a_browser_ask(app):
+    body = post({"case": case_data(case_of())})
+    (response,) = judged(app, [body], {"Content-Type": "text/plain"})
+    assert (response.status_code, response.json()["error"]["code"]) == (415, "content_type")
+
+
 def test_a_body_without_a_length_is_cut_off_too(app):
     async def endless():
         while True:
@@ -98,7 +106,7 @@ def test_a_body_without_a_length_is_cut_off_too(app):
     async def run():
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
-            return await client.post("/v1/judge", content=endless())
+            return await client.post("/v1/judge", content=endless(), headers=JSON)
 
     assert asyncio.run(run()).status_code == 413
 

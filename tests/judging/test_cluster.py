@@ -75,7 +75,7 @@ def test_a_killed_worker_loses_nothing(made_up, tmp_path):
         command, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         try:
-            out, _ = process.communicate(timeout=180)
+            out, _ = process.communicate(timeout=400)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -103,7 +103,7 @@ def test_the_command_gives_the_same_file(calibrated, made_up, tmp_path):
             [sys.executable, "-W", "ignore", "-m", "interpact", *map(str, command)],
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=400,
         )
         assert done.returncode == 2, done.stderr
         assert "1 bad case was left out" in done.stderr

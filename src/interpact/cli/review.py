@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,8 @@ Name = Annotated[str, typer.Option("--name", help="The name of the queue.")]
 Readers = Annotated[
     int | None, typer.Option(help="How many people read each item, independently.", min=1, max=20)
 ]
+
+API_KEY = "INTERPACT_API_KEY"
 
 audits = typer.Typer(no_args_is_help=True, help="The blind semantic audit of a corpus's pairs.")
 reviews = typer.Typer(
@@ -73,7 +76,11 @@ def serve(
         ),
     ] = False,
 ) -> None:
-    """Serve the case page, and the review of a folder if there is one."""
+    """Serve the case page, the HTTP API, and the review of a folder if there is one.
+
+    The API (POST /v1/judge) is for those who are signed in, or, with a key in $INTERPACT_API_KEY,
+    for programs that send it.
+    """
     with _web():
         import uvicorn
 
@@ -95,13 +102,18 @@ def serve(
         if folders:
             stack.enter_context(in_use(folders[0]))
             store = Store(stack.enter_context(Database.open(folders[0] / FILE)))
+        estimate = None if verifier is None else _estimator(verifier)
+        api = _api(estimate)
+        keyed = bool(os.environ.get(API_KEY))  # then programs need not sign in
         app = create_app(
             store,
             _cases(asked),
-            estimate=None if verifier is None else _estimator(verifier),
-            routers=_routers(),
+            estimate=estimate,
+            routers=[] if keyed else [api],
             hosts=hosts,
         )
+        if keyed:
+            app.include_router(api)
         config = uvicorn.Config(
             app,
             host=host,
@@ -138,15 +150,12 @@ def _estimator(name: str) -> Estimator:
     return Estimator(verifier)
 
 
-def _routers() -> list[APIRouter]:
-    """The HTTP API of judging, where it is installed."""
-    from importlib.util import find_spec
+def _api(estimator: Estimator | None) -> APIRouter:
+    """The HTTP API of judging; without a verifier it judges from given states alone."""
+    from interpact.judging.api import router
 
-    if find_spec("interpact.judging.api") is None:
-        return []
-    from importlib import import_module
-
-    return [import_module("interpact.judging.api").router]
+    verifier = None if estimator is None else estimator.verifier
+    return router(verifier, key=os.environ.get(API_KEY) or None)
 
 
 @contextmanager

@@ -214,6 +214,9 @@ def _admit(request: Request, key: str | None) -> None:
 
 
 async def _body(request: Request, limit: int) -> bytes:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":  # what other sites can make a browser send without asking
+        raise Refused(415, "content_type", "send JSON, with Content-Type: application/json")
     declared = request.headers.get("content-length", "0")
     parts: list[bytes] = []
     size = int(declared) if declared.isdecimal() else 0
@@ -260,5 +263,5 @@ def _described(kind: type[BaseModel]) -> dict[str, Any]:
         "openapi_extra": {
             "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}
         },
-        "responses": dict.fromkeys((400, 401, 413, 422, 503, 504), error),
+        "responses": dict.fromkeys((400, 401, 413, 415, 422, 503, 504), error),
     }

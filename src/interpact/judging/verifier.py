@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,9 +29,12 @@ TOGETHER = 32  # cases whose questions are asked together
 
 
 def shipped_folder() -> Path:
-    """The verifier that comes with the package."""
+    """The verifier that $INTERPACT_VERIFIER names, else the one that comes with the package."""
     import interpact.verifier
 
+    named = os.environ.get("INTERPACT_VERIFIER")
+    if named:
+        return Path(named)
     return Path(interpact.verifier.__file__).with_name("shipped")
 
 
@@ -210,7 +214,10 @@ def local_engine(
 
     def load(adapter: str | None) -> Backbone:
         from interpact.verifier.backbone import load_backbone
+        from interpact.verifier.fetch import SMOLLM2, fetch_smollm2
 
+        if settings.backbone == SMOLLM2:
+            fetch_smollm2()  # the first time only, with a progress bar and a look at the hash
         where = None if adapter is None else folder / adapter
         return load_backbone(settings.backbone, adapter=where, dtype=dtype, device=device)
 

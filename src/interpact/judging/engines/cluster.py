@@ -75,6 +75,7 @@ def _judged(groups: list[list[Entry]], job: Job, workers: int) -> Iterator[list[
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True
     context.enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     items = [{"cases": pickle.dumps(_cases(group))} for group in groups]
     data = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         _Worker,
