@@ -20,9 +20,6 @@ import interpact.judging.engines.cluster as cluster
 from interpact.case.files import entries
 from interpact.judging.view import View
 
-import ray
-ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=40,
-         object_store_memory=100_000_000)
 marks = sys.argv[3]
 
 class Slow(cluster._Worker):
@@ -47,11 +44,12 @@ def kill():
 cluster._Worker = Slow
 if marks:
     threading.Thread(target=kill, daemon=True).start()
+out = sys.stdout
 job = cluster.Job(None, "auto", {}, None)
 for entry, outcome in cluster.judged_on_ray(entries(sys.argv[1]), job, 2):
     assert isinstance(outcome, View), outcome
     for judgment in outcome.judgments:
-        print(judgment.evidence, judgment.condition, judgment.critical, judgment.witness)
+        print(judgment.evidence, judgment.condition, judgment.critical, judgment.witness, file=out)
 print("workers", len(os.listdir(marks)), file=sys.stderr)
 """
 
@@ -59,7 +57,7 @@ print("workers", len(os.listdir(marks)), file=sys.stderr)
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("made-up") / "corpus"
-    run("synth", "--cases", 400, "--seed", 5, "--out", folder)
+    run("synth", "--cases", 300, "--seed", 5, "--out", folder)
     return folder / "cases.jsonl"
 
 

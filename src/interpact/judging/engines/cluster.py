@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import pickle
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -54,19 +56,31 @@ def judged_on_ray(
         raise InterPactError(
             "--engine ray needs Ray; install it: pip install 'interpact[scale]'"
         ) from None
-    if not ray.is_initialized():
-        ray.init(include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
+    ours = not ray.is_initialized()
     stream = iter(entries)
-    while window := list(islice(stream, WINDOW)):
-        groups = [window[i : i + TOGETHER] for i in range(0, len(window), TOGETHER)]
-        for group, outcomes in zip(groups, _judged(groups, job, workers), strict=True):
-            left = iter(outcomes)
-            for entry in group:
-                if entry.case is None:
-                    yield entry, InputProblems(entry.problems)
-                    continue
-                outcome = next(left)
-                yield entry, told(entry, outcome) if isinstance(outcome, CaseProblem) else outcome
+    with redirect_stdout(sys.stderr):  # Ray tells of dead workers there, amidst our output
+        if ours:
+            ray.init(include_dashboard=False, logging_level=logging.ERROR, log_to_driver=False)
+        try:
+            while window := list(islice(stream, WINDOW)):
+                groups = [window[i : i + TOGETHER] for i in range(0, len(window), TOGETHER)]
+                for group, outcomes in zip(groups, _judged(groups, job, workers), strict=True):
+                    yield from _joined(group, outcomes)
+        finally:
+            if ours:
+                ray.shutdown()
+
+
+def _joined(
+    group: list[Entry], outcomes: list[Outcome]
+) -> Iterator[tuple[Entry, View | InterPactError]]:
+    left = iter(outcomes)
+    for entry in group:
+        if entry.case is None:
+            yield entry, InputProblems(entry.problems)
+            continue
+        outcome = next(left)
+        yield entry, told(entry, outcome) if isinstance(outcome, CaseProblem) else outcome
 
 
 def _judged(groups: list[list[Entry]], job: Job, workers: int) -> Iterator[list[Outcome]]:
