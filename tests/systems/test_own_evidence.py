@@ -11,6 +11,7 @@ from interpact.corpus.store import SAMPLE, Corpus
 from interpact.systems.config import Kind, OwnEvidenceSettings, SystemConfig
 from interpact.systems.own_evidence import Lesson, OwnEvidenceObjective, named, own_states
 from interpact.systems.system import Job, load, train
+from interpact.verifier import prompts
 from interpact.verifier.backbone import load_backbone
 from interpact.verifier.config import LoraSettings, StageSettings
 from interpact.verifier.questions import Questions
@@ -57,24 +58,32 @@ def test_direct_labels_are_those_that_pairs_and_mappings_give(corpus, objective)
     for item in objective.items([p for p in corpus.pairs if p.of.split is Split.TRAIN]):
         assert isinstance(item, Lesson)
         for asked in item.asked:
-            if asked.labels is not objective.questions.verdicts:
+            if asked.labels is not None:
                 continue
             root = item.pair.record.root
             changed = any(p.changed for p in corpus.pairs if p.record.root == root)
-            assert asked.right == (0 if changed else 1)
+            encoder = objective.questions.encoder
+            words = (*encoder.text("Yes" if changed else "No"), encoder.end)
+            assert asked.targets == words  # to the end of the turn: generated, nothing else follows
+            assert asked.row.tokens[: -len(words) + 1] == encoder.prompt(
+                prompts.direct(item.pair.of.root)
+            )
             assert changed or item.pair.of.constant  # an open root teaches nothing
 
 
 def test_the_loss_is_the_weighted_mean_over_questions(corpus, objective):
     items = objective.items(corpus.pairs)[:5]
     torch.manual_seed(0)
-    logits = [torch.randn(len(item.rows), len(tiny.tokenizer())) for item in items]
+    width = len(tiny.tokenizer())
+    logits = [torch.randn(sum(len(row.reads) for row in item.rows), width) for item in items]
     found = objective.loss(items, logits)
     total = weights = 0.0
     for item, reads in zip(items, logits, strict=True):
-        for asked, read in zip(item.asked, reads, strict=True):
-            chances = read[list(asked.labels.tokens)].softmax(-1)
-            total += asked.weight * -float(chances[asked.right].log())
+        left = list(reads)
+        for asked in item.asked:
+            words = list(asked.labels.tokens) if asked.labels else list(range(width))
+            each = [-float(left.pop(0)[words].log_softmax(-1)[t]) for t in asked.targets]
+            total += asked.weight * sum(each) / len(each)
             weights += asked.weight
     assert float(found["loss"]) == pytest.approx(total / weights, rel=1e-5)
     assert float(found["loss"]) == pytest.approx(float(found["state"] + found["direct"]))

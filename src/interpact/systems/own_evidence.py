@@ -20,16 +20,18 @@ from interpact.case.case import Case
 from interpact.case.states import State
 from interpact.corpus.pairs import LabelledRoot, Pair, Split
 from interpact.corpus.store import Corpus
+from interpact.systems.answers import answer_loss, spoken
 from interpact.systems.config import OwnEvidenceSettings, SystemConfig
 from interpact.systems.execution import executed
 from interpact.systems.learn import OneModel, choose, load_one, train_one_stage
 from interpact.systems.system import Job
+from interpact.verifier import prompts
 from interpact.verifier.backbone import Backbone
 from interpact.verifier.encode import Labels
 from interpact.verifier.objectives import Item, Predictions
 from interpact.verifier.pack import Row
 from interpact.verifier.prompts import UNNAMED
-from interpact.verifier.questions import Questions, label_logs
+from interpact.verifier.questions import Answered, Questions, label_logs
 from interpact.verifier.run import select_verifier
 
 STAGE = "own_evidence"
@@ -38,12 +40,22 @@ STATES = list(State)
 
 @dataclass(frozen=True)
 class Asked:
-    """A row, its labels, which of them is right, and how much it counts."""
+    """A row, what is to follow its reads, and how much it counts.
+
+    With `labels` only these compete, and `targets` is the place of the right one among them. An
+    answer that is to be generated competes with all other words.
+    """
 
     row: Row
-    labels: Labels
-    right: int
+    targets: tuple[int, ...]
     weight: float
+    labels: Labels | None = None
+
+    def loss(self, logits: Tensor) -> Tensor:
+        """The cross-entropy, averaged over tokens. logits: read x vocabulary."""
+        if self.labels is None:
+            return answer_loss(logits, [Answered(self.row, self.targets)])[0]
+        return -label_logs(logits, self.labels)[0, self.targets[0]]
 
 
 @dataclass(frozen=True)
@@ -86,12 +98,14 @@ class OwnEvidenceObjective:
         for condition in named(case):
             yield self._state(case, condition, root.labels.states[condition], 1.0)
         if self.settings.direct and (changed or root.constant):
-            row = self.questions.direct(root.root)
-            yield Asked(row, self.questions.verdicts, 0 if changed else 1, self.settings.direct)
+            encoder = self.questions.encoder
+            prompt = encoder.prompt(prompts.direct(root.root))
+            said = spoken(encoder, root.root.id, prompt, encoder.text("Yes" if changed else "No"))
+            yield Asked(said.row, said.targets, self.settings.direct)
 
     def _state(self, case: Case, condition: str, state: State, weight: float) -> Asked:
         row = self.questions.own_state(f"{case.id}, {condition}", case, condition)
-        return Asked(row, self.questions.states, STATES.index(state), weight)
+        return Asked(row, (STATES.index(state),), weight, self.questions.states)
 
     def loss(self, items: Sequence[Item], logits: Sequence[Tensor]) -> dict[str, Tensor]:
         """Cross-entropy among the labels of each question, weighted."""
@@ -99,9 +113,9 @@ class OwnEvidenceObjective:
         weights = 0.0
         for item, found in zip(items, logits, strict=True):
             assert isinstance(item, Lesson)
-            for asked, read in zip(item.asked, found, strict=True):
-                nll = -label_logs(read[None], asked.labels)[0, asked.right]
-                of[asked.labels is self.questions.states].append(asked.weight * nll)
+            reads = found.split([len(asked.row.reads) for asked in item.asked])
+            for asked, logits_of in zip(item.asked, reads, strict=True):
+                of[asked.labels is not None].append(asked.weight * asked.loss(logits_of))
                 weights += asked.weight
         state, direct = (
             torch.stack(found).sum() / weights if found else logits[0].new_zeros(())
