@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from interpact.errors import InterPactError
     from interpact.judging.judge import judge
     from interpact.judging.judgment import Judgment
+    from interpact.judging.verifier import Verifier
 
 __version__ = "0.1.0"
 
@@ -32,6 +33,7 @@ _HOMES = {
     "Root": "case.case",
     "Rule": "case.rules",
     "State": "case.states",
+    "Verifier": "judging.verifier",
     "case_from": "case.files",
     "judge": "judging.judge",
     "read_cases": "case.files",
@@ -49,6 +51,7 @@ __all__ = [
     "Root",
     "Rule",
     "State",
+    "Verifier",
     "case_from",
     "judge",
     "read_cases",
@@ -61,3 +64,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(f"interpact.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'interpact' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -146,7 +146,7 @@ def test_a_bad_case_stops_or_is_left_out(tmp_path, nda):
 def test_a_case_without_labels_says_what_to_do(tmp_path):
     path = tmp_path / "case.yaml"
     path.write_text(NDA[: NDA.index("labels")])
-    done = interpact("judge", path)
+    done = interpact("judge", path, "--mode", "exact")
     assert done.returncode == 2
     assert "mode exact needs the state of every condition" in done.stderr
     assert "--set c1=satisfied" in done.stderr
@@ -190,6 +190,25 @@ def test_output_appears_whole_or_not_at_all(tmp_path, nda):
     lines.write_text(lines.read_text() + "{}\n")
     assert interpact("judge", lines, "--format", "jsonl", "-o", out).returncode == 2
     assert out.read_text() == "before"
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "html"])
+def test_the_ending_of_the_output_names_the_format(tmp_path, nda, ending):
+    run("judge", nda, "-o", tmp_path / f"by.{ending}")
+    run("judge", nda, "--format", ending, "-o", tmp_path / "asked")
+    assert (tmp_path / f"by.{ending}").read_text() == (tmp_path / "asked").read_text()
+    run("judge", nda, "-o", tmp_path / "any.txt")
+    assert (tmp_path / "any.txt").read_text() == run("judge", nda)
+
+
+def test_a_repeated_id_is_worth_a_note(tmp_path, nda):
+    lines = tmp_path / "cases.jsonl"
+    run("convert", nda, lines)
+    assert interpact("check", lines, nda).stderr == "2 sound cases, 0 problems, 0 notes\n"
+    lines.write_text(lines.read_text() * 3)
+    done = interpact("check", lines)
+    assert done.returncode == 0
+    assert f"{lines}:2: note: nda-1: is the id of an earlier case too (2 cases" in done.stderr
 
 
 def test_a_reader_that_leaves_early_is_no_error(nda, tmp_path):

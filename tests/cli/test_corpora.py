@@ -76,6 +76,28 @@ def test_a_missing_data_set_says_where_it_is_published(tmp_path, source, licence
     assert licence in done.stderr and "https://" in done.stderr
 
 
+def test_a_wrong_policy_is_all_that_is_told_of_it(tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_text(json.dumps(CONTRACT))
+    (tmp_path / "mine.yaml").write_text("- {name: both, hypotheses: [nda-1], rulee: r}\n")
+    done = interpact(
+        "import", "contractnli", tmp_path / "dev.json", "--out", tmp_path / "out",
+        "--policies", tmp_path / "mine.yaml",
+    )  # fmt: skip
+    (line,) = done.stderr.splitlines()
+    assert 'rulee: unknown field (did you mean "rule"?)' in line
+
+
+def test_where_no_case_comes_of_an_import_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "dev.json").write_text(json.dumps({"documents": [], "labels": {}}))
+    with pytest.raises(InterPactError, match="no case came of these files"):
+        run("import", "contractnli", tmp_path / "dev.json", "--out", tmp_path / "out")
+    bare = "id: a\nrule: r\nquery: q\naggregation: all\nconditions: {c1: It holds.}\nevidence: []\n"
+    (tmp_path / "a.yaml").write_text(bare)
+    with pytest.raises(InterPactError, match=r"\| case \| dropped \| without labels"):
+        run("import", "cases", tmp_path / "a.yaml", "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_import_does_not_overwrite_pairs(tmp_path: Path) -> None:
     (tmp_path / "dev.json").write_text(json.dumps(CONTRACT))
     out = tmp_path / "corpus"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {"torch", "transformers", "pandas", "numpy", "pyarrow", "sklearn", "matplotlib", "jinja2"}
+HEAVY |= {"fastapi", "uvicorn", "argon2"}
 
 
 def loaded_by(code: str) -> set[str]:
@@ -42,5 +43,15 @@ def test_every_exported_name_exists():
     for name in interpact.__all__:
         assert getattr(interpact, name) is not None
     assert set(interpact.__all__) == set(interpact._HOMES)
+    assert set(interpact.__all__) <= set(dir(interpact))  # what a console completes
     with pytest.raises(AttributeError):
         interpact.nothing  # noqa: B018
+
+
+def test_the_version_is_told():
+    import interpact
+
+    done = subprocess.run(
+        [sys.executable, "-m", "interpact", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"interpact {interpact.__version__}\n"

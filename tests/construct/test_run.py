@@ -13,7 +13,7 @@ import pytest
 from interpact.case.files import write_cases
 from interpact.case.problems import InputProblems
 from interpact.case.states import State
-from interpact.construct.ask import Answer, Request
+from interpact.construct.ask import Answer, Request, Unanswered
 from interpact.construct.checks import NoAssessor
 from interpact.construct.editors import ScriptedEditor
 from interpact.construct.judges import Panel
@@ -399,6 +399,23 @@ def test_the_report_counts_pairs_that_a_killed_run_did_not_come_to_write(
     (folder / "pairs.jsonl").unlink()
     assert report(folder).pairs == told.pairs
     assert not (folder / "pairs.jsonl").exists()
+
+
+def test_an_attempt_without_an_answer_does_not_end_the_others(tmp_path: Path):
+    folder = corpus(tmp_path / "c")
+    sound = Script(agreeable)
+
+    async def ask(request: Request) -> Answer:
+        if request.purpose == "edit" and len(sound.answered) % 7 == 3:
+            raise Unanswered("a request (edit) is not accepted")
+        return await sound(request)
+
+    with pytest.raises(Unanswered, match=r"left for another run: \d+ of the attempts; a request"):
+        asyncio.run(construct(folder, makers(ask), at_once=1))
+    written = len(Corpus.read(folder).pairs)
+    assert 0 < written < ALL
+    run(folder, sound)
+    assert len(Corpus.read(folder).pairs) == ALL
 
 
 def test_a_run_that_the_user_stops_writes_its_pairs(tmp_path: Path):

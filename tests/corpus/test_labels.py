@@ -264,3 +264,12 @@ def test_answers_are_read_from_lines(tmp_path):
         read_answers(path)
     with pytest.raises(InterPactError, match="there is no such file"):
         read_answers(tmp_path / "none.jsonl")
+
+
+def test_every_bad_line_of_the_answers_is_told(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    good = '{"root": "a/e1", "critical": false}'
+    path.write_text(f'{{"root": "a/e1"}}\n{good}\nno\n{{"root": "a/e2", "critical": "maybe"}}\n')
+    with pytest.raises(InputProblems) as caught:
+        read_answers(path)
+    assert [problem.line for problem in caught.value.problems] == [1, 3, 4]

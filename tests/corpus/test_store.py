@@ -116,7 +116,7 @@ def test_records_survive_writing(tmp_path):
             {"cases": [{k: v for k, v in CASE.items() if k != "labels"}]},
             "the case has no labels; a root needs them",
         ),
-        ({"pairs": [{**PAIRS[0], "root": "lease-1/e3"}]}, 'there is no sound root "lease-1/e3"'),
+        ({"pairs": [{**PAIRS[0], "root": "lease-1/e3"}]}, 'there is no root "lease-1/e3"'),
         ({"pairs": [{**PAIRS[0], "text": "x"}]}, "removal has no text"),
         ({"pairs": [{**PAIRS[2], "text": None}]}, "every other operation has the new or inserted text"),
         ({"pairs": [{**PAIRS[2], "text": "No entry in the register."}]}, "is the original text"),
@@ -144,3 +144,20 @@ def test_a_control_that_moves_the_state_is_worth_a_note(tmp_path):
     (note,) = corpus_problems(folder(tmp_path, pairs=[moved]))
     assert note.note and "is unknown after a control, not satisfied before" in str(note)
     assert len(Corpus.read(tmp_path).pairs) == 1
+
+
+def test_what_hangs_on_a_wrong_root_is_not_told_again(tmp_path):
+    wrong = [{**ROOTS[0], "split": "tran"}, {**ROOTS[1], "condition": "c1"}]
+    labels = [{"root": "lease-1/e1", "critical": False, "basis": "constant_mapping"}]
+    problems = list(corpus_problems(folder(tmp_path, roots=wrong, criticality=labels)))
+    assert [(Path(p.file).name, p.line) for p in problems] == [
+        ("roots.jsonl", 1),
+        ("roots.jsonl", 2),
+    ]
+
+
+def test_a_changed_pair_that_is_not_there_is_worth_a_note(tmp_path):
+    label = {"root": "lease-1/e2", "critical": True, "basis": "changed_pair"}
+    assert not list(corpus_problems(folder(tmp_path, criticality=[label])))
+    (note,) = corpus_problems(folder(tmp_path, criticality=[label], pairs=PAIRS[3:]))
+    assert note.note and "no pair of the root changes the decision" in str(note)

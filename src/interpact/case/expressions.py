@@ -16,6 +16,7 @@ MAX_NESTING = 100
 _KEYWORDS = {"and", "or", "not", "at", "least", "of", "all", "any"}
 # A bare id may hold dashes, dots and slashes inside; any other id is written in double quotes.
 _BARE = r"\w(?:[\w./-]*\w)?"
+_SIGNS = {"&": "and", "|": "or", "!": "not"}
 _TOKEN = re.compile(rf'\s*(?:(?P<word>{_BARE})|(?P<quoted>"(?:[^"\\]|\\["\\])*")|(?P<mark>[(),]))')
 
 
@@ -98,7 +99,8 @@ def parse_expression(text: str) -> Expression:
     parser = _Parser(text)
     expression = parser.any_of(0)
     if parser.kind != "end":
-        parser.fail(f"expected `and`, `or` or the end, found {parser.shown}")
+        hint = "" if parser.kind == "mark" else "; write an id with spaces in double quotes"
+        parser.fail(f"expected `and`, `or` or the end, found {parser.shown}{hint}")
     return expression
 
 
@@ -115,11 +117,15 @@ class _Parser:
             self.start = self.stop + len(rest) - len(rest.lstrip())
             if self.start < len(self.text):
                 bad = self.text[self.start]
-                self.fail(
-                    "this quoted id has no closing quote"
-                    if bad == '"'
-                    else f"unexpected character {bad!r}; write ids with other characters in double quotes"
+                if bad == '"':
+                    self.fail("this quoted id has no closing quote")
+                word = _SIGNS.get(bad)
+                remedy = (
+                    f"write `{word}`"
+                    if word
+                    else "write ids with other characters in double quotes"
                 )
+                self.fail(f"unexpected character {bad!r}; {remedy}")
             self.kind, self.value = "end", ""
             return
         kind = str(match.lastgroup)

@@ -117,6 +117,8 @@ def field_problems(
         elif kind == "enum":
             what = f"{_short(value)} is not one of {error['ctx']['expected'].replace(chr(39), '')}"
         elif kind == "too_short":
+            if value:
+                continue  # its items are wrong, which is told of them
             what = "is empty; give at least one"
         elif kind == "value_error":
             what = str(error["ctx"]["error"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
-from interpact.cli import cases, construct, corpora, report, systems, train
+from interpact.cli import cases, construct, corpora, judge, report, review, systems, train, triage
 from interpact.errors import InterPactError
 
 app = typer.Typer(
@@ -17,12 +18,33 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+judge.add_to(app)
+triage.add_to(app)
 cases.add_to(app)
 corpora.add_to(app)
 construct.add_to(app)
 train.add_to(app)
 systems.add_to(app)
 report.add_to(app)
+review.add_to(app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from interpact import __version__
+
+        print(f"interpact {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_version, help="Print the version."),
+    ] = False,
+) -> None:
+    """Which piece of evidence does a rule-governed decision hang on?"""
 
 
 def main() -> None:

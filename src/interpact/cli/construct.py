@@ -84,6 +84,7 @@ def construct(
 async def _construct(
     folder: Path, settings: ConstructConfig, limit: int | None, max_requests: int | None
 ) -> ConstructionReport:
+    from interpact.construct.ask import Unanswered
     from interpact.construct.config import makers, open_endpoint, usage_line
     from interpact.construct.endpoint import BudgetSpent
     from interpact.construct.run import construct
@@ -106,6 +107,10 @@ async def _construct(
         except BudgetSpent as spent:  # as the user asked
             say(str(spent))
             return report_on(folder)
+        except Unanswered as left:  # everything else is made
+            say(str(left))
+            _print(report_on(folder))
+            raise typer.Exit(2) from None
         finally:
             if endpoint is not None:
                 say(usage_line(endpoint.usage))

@@ -18,7 +18,7 @@ from interpact.case.case import Id, Text
 from interpact.case.problems import InputProblems, Problem
 from interpact.case.states import Decision, State, did_you_mean
 from interpact.corpus.pairs import Basis, CriticalityRecord, LabelledRoot, Operation, Pair
-from interpact.corpus.store import CRITICALITY, Corpus, read_records, write_records
+from interpact.corpus.store import CRITICALITY, Corpus, read_all_records, write_records
 from interpact.errors import InterPactError
 
 REVIEW = "review_criticality.jsonl"
@@ -155,11 +155,11 @@ def _contradiction(answer: ReviewAnswer, record: CriticalityRecord) -> str:
 
 
 def read_answers(path: str | Path) -> list[ReviewAnswer]:
-    """The answers of reviewers, one a line."""
+    """The answers of reviewers, one a line; every bad line is told at once."""
     path = Path(path)
     if not path.exists():
         raise InterPactError(f'{path}: there is no such file; give lines {{"root", "critical"}}')
-    return list(read_records(path, ReviewAnswer))
+    return read_all_records(path, ReviewAnswer)
 
 
 def write_labelling(folder: str | Path, labelling: Labelling) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -79,19 +79,33 @@ def write_records(path: Path, records: Iterable[BaseModel]) -> None:
 
 def read_records(path: Path, kind: type[R]) -> Iterator[R]:
     """The records of a JSON lines file, one by one."""
-    for _, record, problems in _records(path, kind):
+    for _, record, _, problems in _records(path, kind):
         if record is None:
             raise InputProblems(problems)
         yield record
 
 
+def read_all_records(path: Path, kind: type[R]) -> list[R]:
+    """The records of a JSON lines file; every problem is told at once."""
+    found: list[R] = []
+    wrong: list[Problem] = []
+    for _, record, _, problems in _records(path, kind):
+        wrong += problems
+        if record is not None:
+            found.append(record)
+    if wrong:
+        raise InputProblems(wrong)
+    return found
+
+
 def record_problems(path: Path, kind: type[R]) -> Iterator[Problem]:
     """What is wrong with a JSON lines file, line by line."""
-    for _, _, problems in _records(path, kind):
+    for _, _, _, problems in _records(path, kind):
         yield from problems
 
 
-def _records(path: Path, kind: type[R]) -> Iterator[tuple[int, R | None, list[Problem]]]:
+def _records(path: Path, kind: type[R]) -> Iterator[tuple[int, R | None, Any, list[Problem]]]:
+    """Line, record if it is one, the plain data, and what keeps it from being a record."""
     fields: dict[Location, tuple[str, ...]] = {(): tuple(kind.model_fields)}
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -101,14 +115,15 @@ def _records(path: Path, kind: type[R]) -> Iterator[tuple[int, R | None, list[Pr
                 if not text.strip():
                     continue
                 data = parse_json(text, number)
-                yield number, kind.model_validate(data), []
+                yield number, kind.model_validate(data), data, []
             except FormatError as error:
-                yield number, None, [Problem(str(path), number, "", error.what)]
+                yield number, None, None, [Problem(str(path), number, "", error.what)]
             except ValidationError as error:
                 found = field_problems(error.errors(include_url=False), fields)
                 yield (
                     number,
                     None,
+                    data,
                     [Problem(str(path), number, describe(at, data), what) for at, what in found],
                 )
 
@@ -119,20 +134,24 @@ def corpus_problems(folder: str | Path, into: Corpus | None = None) -> Iterator[
     corpus = Corpus() if into is None else into
     yield from _add_all(_case_entries(folder / CASES), corpus.cases, "case", str(folder / CASES))
     roots: dict[str, RootRecord] = {}
+    told: set[str] = (
+        set()
+    )  # roots that are wrong themselves: their pairs and labels need no mending
     yield from _checked(
-        folder / ROOTS, RootRecord, roots, lambda r: r.id, lambda r: _root(r, corpus)
+        folder / ROOTS, RootRecord, roots, lambda r: r.id, lambda r: _root(r, corpus), told
     )
     yield from _linked_splits(folder / ROOTS, roots, corpus)
     pairs: dict[str, PairRecord] = {}
     yield from _checked(
-        folder / PAIRS, PairRecord, pairs, lambda p: p.id, lambda p: _pair(p, corpus)
+        folder / PAIRS, PairRecord, pairs, lambda p: p.id, lambda p: _pair(p, corpus, told)
     )
+    changed = {pair.record.root for pair in corpus.pairs if pair.changed}
     yield from _checked(
         folder / CRITICALITY,
         CriticalityRecord,
         corpus.criticality,
         lambda c: c.root,
-        lambda c: _criticality(c, corpus),
+        lambda c: _criticality(c, corpus, told, changed),
     )
 
 
@@ -173,13 +192,14 @@ def _checked(
     into: dict[str, R],
     name: Callable[[R], str],
     findings: Callable[[R], Iterable[Finding]],
+    wrong: set[str] | None = None,
 ) -> Iterator[Problem]:
-    """The problems of one file of records, which need not exist."""
+    """The problems of one file of records, which need not exist; `wrong` takes the ids of bad ones."""
     if not path.exists():
         return
 
     def sound() -> Iterator[tuple[int, tuple[str, R] | None, list[Problem]]]:
-        for line, record, problems in _records(path, kind):
+        for line, record, data, problems in _records(path, kind):
             if record is not None:
                 problems = [
                     Problem(str(path), line, f"{name(record)}: {at}", what, note)
@@ -187,6 +207,8 @@ def _checked(
                 ]
                 if any(not problem.note for problem in problems):
                     record = None
+            if wrong is not None and record is None and isinstance(data, dict):
+                wrong.add(str(data.get("id")))
             yield line, None if record is None else (name(record), record), problems
 
     yield from _add_all(sound(), into, "record", str(path))
@@ -213,13 +235,12 @@ def _root(record: RootRecord, corpus: Corpus) -> Iterator[Finding]:
         corpus.roots[record.id] = LabelledRoot.of(record, case)
 
 
-def _pair(record: PairRecord, corpus: Corpus) -> Iterator[Finding]:
+def _pair(record: PairRecord, corpus: Corpus, told: Collection[str]) -> Iterator[Finding]:
     if record.id != f"{record.root}/{record.operation}":
         yield "id", f'must be "{record.root}/{record.operation}", its root and operation', False
     root = corpus.roots.get(record.root)
     if root is None:
-        guess = did_you_mean(record.root, list(corpus.roots))
-        yield "root", f'there is no sound root "{record.root}"{guess} in {ROOTS}', False
+        yield from _no_root(record.root, corpus, told)
         return
     original = root.root.case.unit(root.root.evidence).text
     if record.operation is not Operation.DISTRACTOR_INSERTION and record.text == original:
@@ -233,15 +254,25 @@ def _pair(record: PairRecord, corpus: Corpus) -> Iterator[Finding]:
     corpus.pairs.append(Pair(root, record))
 
 
-def _criticality(record: CriticalityRecord, corpus: Corpus) -> Iterator[Finding]:
+def _no_root(root: str, corpus: Corpus, told: Collection[str]) -> Iterator[Finding]:
+    if root not in told:
+        guess = did_you_mean(root, list(corpus.roots))
+        yield "root", f'there is no root "{root}"{guess} in {ROOTS}', False
+
+
+def _criticality(
+    record: CriticalityRecord, corpus: Corpus, told: Collection[str], changed: Collection[str]
+) -> Iterator[Finding]:
     root = corpus.roots.get(record.root)
     if root is None:
-        guess = did_you_mean(record.root, list(corpus.roots))
-        yield "root", f'there is no sound root "{record.root}"{guess} in {ROOTS}', False
+        yield from _no_root(record.root, corpus, told)
     elif record.basis is Basis.CONSTANT_MAPPING and (record.critical or not root.constant):
         yield "basis", "constant_mapping needs a constant mapping and critical false", False
     elif record.basis is Basis.CHANGED_PAIR and (record.critical is False or root.constant):
         yield "basis", "changed_pair needs a decision-changing pair and critical true", False
+    elif record.basis is Basis.CHANGED_PAIR and record.root not in changed:
+        what = "is changed_pair, but no pair of the root changes the decision; run interpact label"
+        yield "basis", what, True
     elif record.basis is Basis.REVIEW and record.critical and root.constant:
         yield "critical", "is true, but no state of the condition can change the decision", False
 
@@ -269,4 +300,4 @@ def _linked_splits(
                 break
 
 
-__all__ = ["Corpus", "corpus_problems", "read_records", "write_records"]
+__all__ = ["Corpus", "corpus_problems", "read_all_records", "read_records", "write_records"]

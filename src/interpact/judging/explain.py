@@ -31,6 +31,20 @@ def stays(
     return f"{_are(because, states)}, so the decision is {decision} whatever {condition} is"
 
 
+def predicted(states: Mapping[str, tuple[State, float]]) -> str:
+    """Predicted states with their probabilities: `predicted: c1 satisfied 0.93, c2 unknown 0.60`."""
+    told = ", ".join(f"{c} {state.words} {chance:.2f}" for c, (state, chance) in states.items())
+    return f"predicted: {told}"
+
+
+def changes_by(edit: str, unit: str, decision: Decision, chance: float) -> str:
+    """What an edit was predicted to do."""
+    return (
+        f"{edit.replace('_', ' ')} of {unit} would change the decision from {decision} with "
+        f"probability {chance:.2f}"
+    )
+
+
 def settles(change: Change) -> str:
     """What would settle an insufficient decision: `yes, if c2 and c3 are satisfied`."""
     return f"{change.decision}, if {_are(list(change.states), change.states)}"

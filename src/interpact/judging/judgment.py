@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-MODES = ("exact",)
+EXACT, PROPAGATE, INTERVENE, DIRECT = MODES = ("exact", "propagate", "intervene", "direct")
+AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
     """Whether the decision hangs on a unit of evidence, through a condition it bears on.
 
-    `critical` is None where a judge gave no usable answer. `pivotal` says whether the decision can
-    turn on the condition at all. `also` names other units of the condition (the first hundred),
-    `shares` the other conditions of the unit.
+    `critical` is None where a judge gave no usable answer, or abstained because the risk that the
+    user allows cannot be met. `pivotal` says whether the decision can turn on the condition at all
+    (in predicted modes: in the likeliest states). `also` names other units of the condition (the
+    first hundred), `shares` the other conditions of the unit. `chances` are the predicted
+    probabilities of the condition being satisfied, not satisfied and unknown.
     """
 
     case: str
@@ -27,12 +30,17 @@ class Judgment:
     witness: str
     also: tuple[str, ...] = ()
     shares: tuple[str, ...] = ()
+    chances: tuple[float, ...] = ()
+    abstained: bool = False
 
     @property
     def verdict(self) -> str:
-        """`critical`, `possible` (another unit may hold the condition), `not critical` or `invalid`."""
+        """`critical`, `possible`, `not critical`, `abstained` or `invalid`.
+
+        `possible` is critical where another unit may hold the condition.
+        """
         if self.critical is None:
-            return "invalid"
+            return "abstained" if self.abstained else "invalid"
         if not self.critical:
             return "not critical"
         return "possible" if self.also else "critical"
@@ -51,4 +59,5 @@ class Judgment:
             "witness": self.witness,
             "also": list(self.also),
             "shares": list(self.shares),
+            "chances": list(self.chances),
         }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
 from typing import Any, TextIO
 
 from interpact.judging.view import View
@@ -37,7 +39,7 @@ def set_rows(view: View) -> Iterator[dict[str, Any]]:
 COLUMNS: dict[Rows, tuple[str, ...]] = {
     judgment_rows: (
         *("case", "evidence", "condition", "verdict", "critical", "probability", "mode"),
-        *("pivotal", "witness", "also", "shares"),
+        *("pivotal", "witness", "also", "shares", "chances"),
     ),
     set_rows: ("case", "kind", "from", "to", "conditions", "states"),
 }
@@ -66,12 +68,32 @@ def write_csv(views: Iterable[View], rows: Rows, out: TextIO) -> None:
     writer.writerow(COLUMNS[rows])
     for view in views:
         for row in rows(view):
-            writer.writerow([_cell(value) for value in row.values()])
+            writer.writerow([cell(value) for value in row.values()])
 
 
-def _cell(value: object) -> object:
+def cell(value: object) -> object:
+    """A value as a cell that no spreadsheet runs."""
     if isinstance(value, list):
         value = "; ".join(map(str, value))  # type: ignore[reportUnknownArgumentType]
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return "'" + value
     return value
+
+
+def write_parquet(rows: Iterable[dict[str, Any]], columns: tuple[str, ...], path: Path) -> None:
+    """Rows as a Parquet file, in batches."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds: dict[str, Any] = {
+        "critical": pa.bool_(),
+        "pivotal": pa.bool_(),
+        "probability": pa.float64(),
+        "chances": pa.list_(pa.float64()),
+        **dict.fromkeys(("also", "shares", "conditions", "states"), pa.list_(pa.string())),
+    }
+    schema = pa.schema([pa.field(name, kinds.get(name, pa.string())) for name in columns])
+    stream = iter(rows)
+    with pq.ParquetWriter(path, schema, compression="zstd") as file:
+        while batch := list(islice(stream, 10_000)):
+            file.write_table(pa.Table.from_pylist(batch, schema))

@@ -17,6 +17,7 @@ STYLES = {
     "critical": "bold red",
     "possible": "yellow",
     "not critical": "dim",
+    "abstained": "cyan",
     "invalid": "magenta",
     Decision.YES: "bold green",
     Decision.NO: "bold red",
@@ -34,13 +35,21 @@ def print_view(view: View, console: Console, sets: bool) -> None:
         "  ",
         visible(view.case.query),
         "  ",
-        (view.decision.words, STYLES[view.decision]),
+        *_decided(view),
     )
     console.print(heading)
     if not sets:
         console.print(_judgments(view))
     _print_sets(console, view, sets)
     console.print()
+
+
+def _decided(view: View) -> list[tuple[str, str]]:
+    """The decision, which is only predicted where the states are; mode direct knows none."""
+    if not view.states:
+        return [("(asked outright)", "dim")]
+    decision = (view.decision.words, STYLES[view.decision])
+    return [decision] if view.chances is None else [decision, ("  (predicted)", "dim")]
 
 
 def _judgments(view: View) -> Table:
@@ -52,7 +61,7 @@ def _judgments(view: View) -> Table:
     table.add_column("p", justify="right", no_wrap=True)
     table.add_column("why", overflow="fold", ratio=1)
     for judgment in view.judgments:
-        state = None if judgment.condition is None else view.states[judgment.condition]
+        state = None if judgment.condition is None else view.states.get(judgment.condition)
         table.add_row(
             Text(visible(judgment.evidence)),
             Text(visible(judgment.condition or "-")),
@@ -67,7 +76,7 @@ def _judgments(view: View) -> Table:
 
 
 def _print_sets(console: Console, view: View, all_of_them: bool) -> None:
-    if view.decision is Decision.INSUFFICIENT:
+    if view.states and view.decision is Decision.INSUFFICIENT:
         lines = [visible(settles(change)) for change in view.settles]
         _listing(console, "settled soonest by", lines, view.settles, all_of_them)
     if all_of_them:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from interpact.case.case import Case
 from interpact.case.expressions import And, AtLeast, Condition, Expression, Not, Or
 from interpact.case.rules import Changes, Rule
 from interpact.case.states import Decision, State
-from interpact.judging.judgment import Judgment
+from interpact.judging.judgment import EXACT, Judgment
 
 SHOWN_SETS = 10
 
@@ -27,11 +27,17 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class View:
-    """A case, the states it was judged with, and the judgments."""
+    """A case, the states it was judged with, and the judgments.
+
+    The states are the annotated ones, or in predicted modes the likeliest ones, with all their
+    `chances`; mode direct has none.
+    """
 
     case: Case
     states: dict[str, State]
     judgments: Sequence[Judgment]
+    mode: str = EXACT
+    chances: Mapping[str, Sequence[float]] | None = None
 
     @property
     def rule(self) -> Rule:
@@ -72,11 +78,8 @@ class View:
         return _tree(self.rule.over(list(self.case.conditions)), self.states)
 
 
-_OF_DECISION = {
-    Decision.YES: State.SATISFIED,
-    Decision.NO: State.NOT_SATISFIED,
-    Decision.INSUFFICIENT: State.UNKNOWN,
-}
+# Kleene's order: `all of` is the least, `any of` the greatest, `at least k of` the k-th largest.
+_RISING = (State.NOT_SATISFIED, State.UNKNOWN, State.SATISFIED)
 
 
 def _tree(expression: Expression, states: dict[str, State]) -> TreeNode:
@@ -97,16 +100,14 @@ def _tree(expression: Expression, states: dict[str, State]) -> TreeNode:
 
 
 def _gate(expression: Not | And | Or | AtLeast, parts: tuple[TreeNode, ...]) -> State:
-    """The value of one gate, from a rule over its parts alone."""
-    names = [f"p{i}" for i in range(len(parts))]
-    of = dict(zip(names, (part.state for part in parts), strict=True))
+    """The value of one gate over its parts."""
+    falling = sorted((_RISING.index(part.state) for part in parts), reverse=True)
     match expression:
         case Not():
-            text = "not p0"
+            return _RISING[2 - falling[0]]
         case And():
-            text = "all"
+            return _RISING[falling[-1]]
         case Or():
-            text = "any"
+            return _RISING[falling[0]]
         case AtLeast(count, _):
-            text = f"at least {count} of ({', '.join(names)})"
-    return _OF_DECISION[Rule.parse(text).decide(of)]
+            return _RISING[falling[count - 1]]

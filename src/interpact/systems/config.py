@@ -25,6 +25,7 @@ class Kind(StrEnum):
     GENRM = "genrm"
     R2GUARD = "r2guard"
     INTERPACT = "interpact"
+    OWN_EVIDENCE = "own_evidence"  # beyond the paper
 
 
 class _Settings(BaseModel):
@@ -44,6 +45,13 @@ class GenRmSettings(_Settings):
     """How GenRM's two tasks are weighed against each other."""
 
     generation: Annotated[float, Field(ge=0, le=1)] = 0.25  # the rest is for verification
+
+
+class OwnEvidenceSettings(_Settings):
+    """What the verifier for everyday use learns besides the pairs of the corpus."""
+
+    also: tuple[Path, ...] = ()  # further corpora; of these too only training pairs are learned
+    direct: Annotated[float, Field(ge=0)] = 0.25  # weight of the direct question; a state has 1
 
 
 class PromptedSettings(_Settings):
@@ -72,6 +80,7 @@ class SystemConfig(TrainConfig):
     baseline: StageSettings = StageSettings()  # the one stage of execution, PairCFR and GenRM
     paircfr: PairCfrSettings = PairCfrSettings()
     genrm: GenRmSettings = GenRmSettings()
+    own_evidence: OwnEvidenceSettings = OwnEvidenceSettings()
     prompted: PromptedSettings = PromptedSettings()
     # EndpointSettings of a prompted model that is served; empty for the backbone on this machine.
     endpoint: dict[str, Any] = Field(default_factory=dict[str, Any])

@@ -87,6 +87,7 @@ def train_one_stage(
     settings: StageSettings,
     objective: Callable[[Backbone], Objective],
     classes: int = 0,
+    further: Sequence[Pair] = (),
 ) -> Path:
     """Train one stage from the pretrained backbone; the folder of its checkpoints."""
     config = job.config
@@ -98,7 +99,7 @@ def train_one_stage(
         stage,
         backbone,
         objective(backbone),
-        train_pairs,
+        [*train_pairs, *further],
         dev_pairs,
         settings,
         job.run / stage,

@@ -53,6 +53,7 @@ class System(StrEnum):
     WITHOUT_BRANCH_LOSS = "without_branch_loss"
     WITHOUT_CHANGE_LOSS = "without_change_loss"
     WITHOUT_HARD_WARRANT = "without_hard_warrant"
+    OWN_EVIDENCE = "own_evidence"
     MAJORITY = "majority"
     ORACLE_RULE = "oracle_rule"
     PREDICTED_RULE = "predicted_rule"
@@ -73,6 +74,7 @@ _TITLES = {
     System.WITHOUT_BRANCH_LOSS: "w/o branch loss",
     System.WITHOUT_CHANGE_LOSS: "w/o change loss",
     System.WITHOUT_HARD_WARRANT: "w/o Hard Warrant",
+    System.OWN_EVIDENCE: "Own-evidence execution",
     System.MAJORITY: "Majority class",
     System.ORACLE_RULE: "Oracle rule",
     System.PREDICTED_RULE: "Predicted rule",

@@ -27,7 +27,8 @@ class Variant(StrEnum):
 class Order(StrEnum):
     """How training pairs follow each other."""
 
-    ROOTS = "roots"  # pairs of a root side by side, so that they share their case
+    ROOTS = "roots"  # pairs of a root side by side: fastest, but a batch sees two or three roots
+    MIXED = "mixed"  # the same in fours, shuffled
     PAIRS = "pairs"  # all pairs shuffled
 
 
@@ -50,7 +51,7 @@ class StageSettings(_Settings):
     batch: Annotated[int, Field(ge=1)] = 16  # pairs of an update
     micro: Annotated[int, Field(ge=1)] = 2  # pairs over which a loss is normalised
     checkpoint_every: Annotated[int, Field(ge=1)] = 50
-    order: Order = Order.ROOTS
+    order: Order = Order.MIXED
 
 
 class LossSettings(_Settings):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from interpact.errors import InterPactError
+from interpact.errors import CaseProblem, InterPactError
 from interpact.verifier.pack import Row
 
 _CONTENT = "\x02content\x02"
@@ -62,7 +62,7 @@ class Encoder:
     def row(self, name: str, tokens: Sequence[int], reads: Sequence[int]) -> Row:
         """A row, if it fits the context of the model."""
         if len(tokens) > self.context:
-            raise InterPactError(
+            raise CaseProblem(
                 f"{name}: its prompt has {len(tokens):,} tokens, but the model reads "
                 f"{self.context:,}; nothing is cut off: shorten the case, drop it, or use a "
                 "backbone with a longer context"

@@ -88,6 +88,9 @@ def own_state(case: Case, condition: str) -> str:
     )
 
 
+UNNAMED = (0.01, 0.01, 0.98)
+"""The state of a condition that no unit names: unknown, as the case format says; it is not asked."""
+
 STATE_START, DECISION_START = "State:", "\nDecision:"
 """How the answer to `own_state` and `after_state` begins, and how it goes on after the state."""
 

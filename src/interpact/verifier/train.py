@@ -33,6 +33,9 @@ from interpact.verifier.selection import checkpoint_steps
 METRICS, COMPLETE = "metrics.jsonl", "complete.json"
 _FOR_RESUMING = ("optimizer.pt", "scheduler.pt", "scaler.pt", "rng_state*.pth")
 
+_TOGETHER = {Order.ROOTS: None, Order.MIXED: 4, Order.PAIRS: 1}
+"""How many pairs of a root follow each other."""
+
 Micro = list[Item]
 Window = list[Micro]
 
@@ -71,17 +74,16 @@ def windows(items: Sequence[Item], stage: StageSettings, seed: int) -> list[Wind
 
 
 def _shuffled(items: Sequence[Item], order: Order, rng: random.Random) -> list[Item]:
-    groups: dict[str, list[Item]] = {}
+    of_root: dict[str, list[Item]] = {}
     for item in items:
-        key = item.pair.record.root if order is Order.ROOTS else item.pair.id
-        groups.setdefault(key, []).append(item)
-    keys = sorted(groups)
-    rng.shuffle(keys)
-    found: list[Item] = []
-    for key in keys:
-        rng.shuffle(groups[key])
-        found += groups[key]
-    return found
+        of_root.setdefault(item.pair.record.root, []).append(item)
+    groups: list[list[Item]] = []
+    for _, found in sorted(of_root.items()):
+        rng.shuffle(found)
+        size = _TOGETHER[order] or len(found)
+        groups += [found[i : i + size] for i in range(0, len(found), size)]
+    rng.shuffle(groups)
+    return [item for group in groups for item in group]
 
 
 class StageTrainer(Trainer):
@@ -378,7 +380,10 @@ def _measure(
     limit: int,
     args: TrainingArguments,
 ) -> Predictions:
-    """Predictions on the development pairs, shared between processes root by root."""
+    """Predictions on the development target pairs, shared between processes root by root."""
+    dev = [
+        pair for pair in dev if not pair.record.operation.control
+    ]  # checkpoints compare no others
     world = args.world_size
     if world == 1:
         return objective.measure(backbone, dev, limit)

@@ -13,8 +13,14 @@ from interpact.errors import InterPactError
 def write_import(folder: Path, imported: Imported, title: str, provenance: str) -> None:
     """Write cases, roots and a README with the ledger.
 
-    A folder that holds pairs, or cases that no such import has written, is left alone.
+    A folder that holds pairs, or cases that no such import has written, is left alone; so is any
+    folder where there is no case to write.
     """
+    if not imported.cases:
+        counted = f"\n\n{imported.ledger.markdown()}" if imported.ledger.counts else ""
+        raise InterPactError(
+            f"no case came of these files, so nothing is written{counted.rstrip()}"
+        )
     for name in (PAIRS, CRITICALITY):
         if (folder / name).exists():
             raise InterPactError(
