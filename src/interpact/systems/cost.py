@@ -87,7 +87,7 @@ class Cost:
         if config.system is Kind.R2GUARD:
             return first + both * self.asked["r2guard"] * self.read
         if config.system is Kind.INTERPACT:
-            reading = both * self.asked["after_state"] * self.read
+            reading = 0.0 if shared else both * self.asked["after_state"] * self.read
             return first + reading + self.stage("propagation", config.propagation)
         return self.stage(config.system, config.baseline)
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -101,6 +102,8 @@ def train(
     else:
         first = shared / AFTER_STATE
         same_backbone(shared, config)
+        if is_main() and (shared / ESTIMATES).exists() and not (run / ESTIMATES).exists():
+            shutil.copy(shared / ESTIMATES, run / ESTIMATES)
     estimator, standalone = select_after_state(first)
     adapter = checkpoints(first)[estimator.step]
     say(
