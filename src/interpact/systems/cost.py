@@ -65,8 +65,16 @@ class Cost:
         """Seconds of one stage with its checkpoints."""
         updates = round(settings.passes * self.pairs[Split.TRAIN] / settings.batch)
         checkpoints = len(checkpoint_steps(max(updates, 1), settings.checkpoint_every))
-        seen = settings.passes * self.pairs[Split.TRAIN] * self.trained[name] * self.learn
-        return seen + checkpoints * self.pairs[Split.DEV] * self.asked[name] * self.read
+        seen = (
+            settings.passes
+            * self.pairs[Split.TRAIN]
+            * self.trained.get(name, self.trained["after_state"])
+            * self.learn
+        )
+        return seen + checkpoints * self.pairs[Split.DEV] * self._asked(name) * self.read
+
+    def _asked(self, name: str) -> float:
+        return self.asked.get(name, self.asked["execution"])  # its questions are the nearest
 
     def training(self, config: SystemConfig, shared: bool) -> float:
         """Seconds until a system is trained."""
@@ -85,7 +93,7 @@ class Cost:
 
     def evaluating(self, config: SystemConfig, split: Split) -> float:
         """Seconds for the pairs and roots of a split."""
-        tokens = self.asked["propagation" if config.system is Kind.INTERPACT else config.system]
+        tokens = self._asked("propagation" if config.system is Kind.INTERPACT else config.system)
         if config.key == "interpact":  # its ablations find the estimates made
             tokens += self.asked["after_state"]
         return self.read * (self.pairs[split] * tokens + self.roots[split] * self.direct)
