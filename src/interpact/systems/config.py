@@ -132,6 +132,7 @@ class SystemConfig(TrainConfig):
             Kind.GENRM: ("lora", "baseline", "genrm"),
             Kind.R2GUARD: ("lora", "after_state"),
             Kind.INTERPACT: ("lora", "after_state", "propagation", "losses"),
+            Kind.OWN_EVIDENCE: ("lora", "baseline", "own_evidence"),
         }[self.system]
         return self.model_dump(mode="json", include={"dtype", "seed", "pack_tokens", *own})
 
