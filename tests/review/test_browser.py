@@ -241,6 +241,11 @@ def review(store: Store, corpus: Corpus, audit: Queue, team: dict[str, Person]) 
         yield address
 
 
+def listening(page: Page) -> None:
+    """Wait for the page's script: a page can be seen, in tests also used, before it runs."""
+    expect(page.locator("html.scripted")).to_have_count(1)
+
+
 def test_a_reader_works_through_the_audit_by_keys(
     review: str, new_page: NewPage, store: Store, team: dict[str, Person]
 ):
@@ -249,6 +254,7 @@ def test_a_reader_works_through_the_audit_by_keys(
     check_access(page)
     page.get_by_role("button", name="Begin").click()
     expect(page.get_by_text("your item 1 of 1")).to_be_visible()
+    listening(page)
     check_access(page)
     shoot(page, "audit-light")
     expect(page.get_by_text("Operation:")).to_have_count(0)
@@ -282,6 +288,7 @@ def test_a_reader_works_through_the_audit_by_keys(
     sign_in(later, "ben")
     later.get_by_role("button", name="Go on").click()
     expect(later.get_by_text("your item 2 of 2")).to_be_visible()
+    listening(later)
     later.keyboard.press("p")
     expect(later.get_by_text("your item 1 of 2")).to_be_visible()
 
@@ -400,6 +407,7 @@ def test_roots_are_labelled(new_page: NewPage, store: Store, folder: Path, corpu
             sign_in(page, name)
             page.get_by_role("button", name="Begin").click()
             expect(page.get_by_text("Changes that were tried")).to_be_visible()
+            listening(page)
             check_access(page)
             shoot(page, "root-light")
             page.keyboard.press("2")

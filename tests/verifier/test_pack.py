@@ -125,7 +125,7 @@ def test_a_hybrid_runs_rows_plainly_and_padding_changes_nothing():
     assert not batch.stretches
     apart = loss_and_gradients(model, [plain([row]) for row in given_rows])
     # Its reference kernel works in blocks, whose sums differ by where padding ends.
-    assert_same(apart, loss_and_gradients(model, [batch]), share=1e-4)
+    assert_same(apart, loss_and_gradients(model, [batch]), share=5e-4)
 
 
 def test_bf16_along_the_tree_is_near_float32():
