@@ -6,6 +6,7 @@ Screenshots go into the folder that INTERPACT_SCREENSHOTS names, if it names one
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
@@ -124,6 +125,7 @@ def test_what_if_by_click_shows_at_once_what_becomes_critical(
     case = Case.load(examples / "visa.yaml")
     page = new_page(viewer)
     page.goto("/cases")
+    listening(page)
     check_access(page)
     page.get_by_role("link", name=case.query).click()
     assert verdicts(page) == [j.verdict for j in judge(case)]
@@ -150,6 +152,7 @@ def test_what_if_by_keyboard_alone(viewer: str, new_page: NewPage, examples: Pat
     number = sorted(p.name for p in examples.glob("*.yaml")).index("nda.yaml") + 1
     page = new_page(viewer)
     page.goto(f"/cases/{number}")
+    listening(page)
     first, second = list(case.conditions)[:2]
     page.keyboard.press("j")
     page.keyboard.press("3")
@@ -173,11 +176,14 @@ def test_the_case_page_on_a_phone_in_the_dark_and_without_scripts(
     phone = new_page(viewer, viewport=PHONE, color_scheme="dark", has_touch=True)
     for number in range(1, len(list(examples.glob("*.yaml"))) + 1):
         phone.goto(f"/cases/{number}")
+        listening(phone)
         check_access(phone)
     phone.goto("/cases/6")
+    listening(phone)
     shoot(phone, "case-phone-dark")
     light = new_page(viewer, viewport={"width": 1280, "height": 900}, color_scheme="dark")
     light.goto("/cases/6")
+    listening(light)
     check_access(light)
     shoot(light, "case-dark")
     plain = new_page(viewer, java_script_enabled=False)
@@ -190,6 +196,7 @@ def test_the_case_page_on_a_phone_in_the_dark_and_without_scripts(
 def test_a_file_is_opened_exported_and_printed(viewer: str, new_page: NewPage, examples: Path):
     page = new_page(viewer)
     page.goto("/cases")
+    listening(page)
     page.get_by_label("Open a case file").set_input_files(examples / "nda.yaml")
     page.get_by_role("button", name="Open", exact=True).click()
     expect(page.locator("h1")).to_have_text(Case.load(examples / "nda.yaml").query)
@@ -221,6 +228,7 @@ def test_estimated_states_show_their_probabilities(new_page: NewPage, examples: 
     with served(create_app(None, [case], estimate=estimate)) as address:
         page = new_page(address)
         page.goto("/cases/1")
+        listening(page)
         expect(page.locator("#c0")).to_contain_text(
             "estimated satisfied 0.70, not satisfied 0.20, unknown 0.10"
         )
@@ -246,15 +254,21 @@ def listening(page: Page) -> None:
     expect(page.locator("html.scripted")).to_have_count(1)
 
 
+def begin(page: Page, name: str = "Begin") -> None:
+    """Go from a queue to its next item."""
+    page.get_by_role("button", name=name).click()
+    page.wait_for_url(re.compile(r"/queues/[^/]+/\d+"))
+    listening(page)
+
+
 def test_a_reader_works_through_the_audit_by_keys(
     review: str, new_page: NewPage, store: Store, team: dict[str, Person]
 ):
     page = new_page(review)
     sign_in(page, "ben")
     check_access(page)
-    page.get_by_role("button", name="Begin").click()
+    begin(page)
     expect(page.get_by_text("your item 1 of 1")).to_be_visible()
-    listening(page)
     check_access(page)
     shoot(page, "audit-light")
     expect(page.get_by_text("Operation:")).to_have_count(0)
@@ -286,9 +300,8 @@ def test_a_reader_works_through_the_audit_by_keys(
     # Resume: another browser, another day.
     later = new_page(review)
     sign_in(later, "ben")
-    later.get_by_role("button", name="Go on").click()
+    begin(later, "Go on")
     expect(later.get_by_text("your item 2 of 2")).to_be_visible()
-    listening(later)
     later.keyboard.press("p")
     expect(later.get_by_text("your item 1 of 2")).to_be_visible()
 
@@ -298,7 +311,7 @@ def test_answers_by_click_in_quick_succession_are_all_saved(
 ):
     page = new_page(review)
     sign_in(page, "cid")
-    page.get_by_role("button", name="Begin").click()
+    begin(page)
     expect(page.locator("#item")).to_be_visible()
     page.evaluate(
         "for (const id of ['association-yes', 'state-satisfied', 'state-unknown', 'preserved-no'])"
@@ -323,7 +336,7 @@ def test_answers_by_click_in_quick_succession_are_all_saved(
 def test_a_lost_server_is_told_and_nothing_is_shown_as_saved(review: str, new_page: NewPage):
     page = new_page(review)
     sign_in(page, "cid")
-    page.get_by_role("button", name="Begin").click()
+    begin(page)
     page.route("**/queues/audit/1", lambda route: route.abort())
     page.locator("#association-yes").click()
     expect(page.get_by_role("alert")).to_contain_text("Not saved")
@@ -347,6 +360,7 @@ def test_an_audit_without_scripts_and_on_a_phone(review: str, new_page: NewPage)
     phone = new_page(review, viewport=PHONE, color_scheme="dark")
     sign_in(phone, "dora")
     phone.goto("/queues/audit/1")
+    listening(phone)
     check_access(phone)
     shoot(phone, "audit-phone-dark")
 
@@ -374,15 +388,18 @@ def test_adjudication_report_and_people(
     page.get_by_role("button", name="Undo the ruling").click()
     expect(page.get_by_text("Label before the audit")).to_have_count(0)
     page.goto("/admin/queues/audit/report")
+    listening(page)
     expect(page.get_by_role("heading", name="Semantic audit: audit")).to_be_visible()
     check_access(page)
     page.goto("/admin")
+    listening(page)
     page.get_by_label("Name").fill("Eve")
     page.get_by_role("button", name="Invite").click()
     link = page.locator("#link").inner_text()
     check_access(page)
     eve = new_page(review)
     eve.goto(link)
+    listening(eve)
     check_access(eve)
     eve.get_by_label("Password").fill("short")
     eve.get_by_role("button").click()
@@ -405,9 +422,8 @@ def test_roots_are_labelled(new_page: NewPage, store: Store, folder: Path, corpu
         for name in ("fay", "gil"):
             page = new_page(address)
             sign_in(page, name)
-            page.get_by_role("button", name="Begin").click()
+            begin(page)
             expect(page.get_by_text("Changes that were tried")).to_be_visible()
-            listening(page)
             check_access(page)
             shoot(page, "root-light")
             page.keyboard.press("2")

@@ -3,10 +3,8 @@
 
 const one = (selector) => document.querySelector(selector);
 
-// What the server says counts: a swap must not leave a radio button as it was clicked.
 document.addEventListener("htmx:after:swap", () => {
-  for (const radio of document.querySelectorAll("#case input[type=radio], #item input[type=radio]"))
-    if (radio.checked !== radio.defaultChecked) radio.checked = radio.defaultChecked;
+  settle();
   one("#notice").replaceChildren();
   remember();
   choose();
@@ -94,7 +92,7 @@ function act(key, target) {
   return true;
 }
 
-document.addEventListener("keydown", (event) => {
+function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, select, input:not([type=radio]):not([type=checkbox])")) return;
   if (one("#item")) {
     if (kept("shortcuts") === "off" || !/^[1-9runp]$/.test(event.key)) return;
@@ -111,7 +109,19 @@ document.addEventListener("keydown", (event) => {
       pick(sets[at].querySelectorAll("input")[event.key - 1]);
     }
   }
-});
+}
 
-document.documentElement.classList.add("scripted");
-remember();
+// What the server says counts: neither a swap nor a click before htmx listens may leave a radio
+// button in a state that is not saved.
+function settle() {
+  for (const radio of document.querySelectorAll("#case input[type=radio], #item input[type=radio]"))
+    if (radio.checked !== radio.defaultChecked) radio.checked = radio.defaultChecked;
+}
+
+// htmx begins to listen in a task of its own, put up before this one.
+setTimeout(() => {
+  document.documentElement.classList.add("scripted");
+  document.addEventListener("keydown", onKey);
+  settle();
+  remember();
+});
