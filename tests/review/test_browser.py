@@ -76,7 +76,7 @@ def new_page(browser: Browser) -> Generator[NewPage]:
     for context in contexts:
         context.close()
     # A refused answer and a server that a test takes away are errors for the console too.
-    expected = ("status of 4", "net::ERR_FAILED", "htmx:error")
+    expected = ("status of 4", "net::ERR_FAILED", "ERR_CONNECTION_REFUSED", "htmx:error")
     assert [c for c in complaints if not any(e in c for e in expected)] == []
 
 
