@@ -6,6 +6,9 @@ The question and the scoring are those of `interpact evaluate`: exactly Yes or N
 invalid, an error, and a missed instance of its class.
 """
 
+# The extra `inspect` is not among what checks and tests install.
+# pyright: reportMissingImports=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
