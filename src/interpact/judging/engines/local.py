@@ -78,10 +78,8 @@ class LocalEngine:
 
     def _state_row(self, questions: Questions, q: StateQuestion) -> Row:
         name = f"{q.case.id}, {q.condition}"
-        if self.state_prompt is StatePrompt.OWN:
-            return questions.own_state(name, q.case, q.condition)
-        row = questions.after_state(name, q.case, q.condition)[0]
-        return Row(row.tokens[: row.reads[0] + 1], row.reads[:1])
+        ask = questions.own_state if self.state_prompt is StatePrompt.OWN else questions.state
+        return ask(name, q.case, q.condition)
 
     def _room(self, longest: int) -> int:
         """Tokens that are computed together: what long rows share must not be repeated for each few."""
